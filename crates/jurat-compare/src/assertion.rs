@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use jurat_format::choices;
 use jurat_format::value::{Context, FieldPath, Kind, Missing, Val, parse_json, shown};
 
 use super::exists;
@@ -29,14 +30,16 @@ pub enum Expected {
     Found(Operator, FieldPath),
 }
 
-/// What a path that finds nothing means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum WhenMissing {
-    /// A typo and an absent answer look the same, so nobody can tell.
-    #[default]
-    Error,
-    /// The author says that absence is a failure of the subject.
-    Fail,
+choices! {
+    /// What a path that finds nothing means.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum WhenMissing {
+        /// A typo and an absent answer look the same, so nothing is judged.
+        #[default]
+        Error = "error",
+        /// The author says that absence is a failure of the subject.
+        Fail = "fail",
+    }
 }
 
 impl Assertion {

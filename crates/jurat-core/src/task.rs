@@ -1,5 +1,7 @@
 //! What is said of a task everywhere: its index in the plan, whether it is a gate, and which kind of case it looks at.
 
+use jurat_format::choices;
+
 /// The index of a task in a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskIx(pub u32);
@@ -27,17 +29,14 @@ pub enum Gate {
     Required,
 }
 
-/// The kinds of cases, as `on` names them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CaseKind {
-    /// Rows of `records`, whether a model is asked about them or not.
-    Records,
-    /// Agent runs.
-    Cases,
-    Scenarios,
-}
-
-impl CaseKind {
-    pub(crate) const NAMED: [(&'static str, CaseKind); 3] =
-        [("records", CaseKind::Records), ("cases", CaseKind::Cases), ("scenarios", CaseKind::Scenarios)];
+choices! {
+    /// The kinds of cases, as `on` names them.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum CaseKind {
+        /// Rows of `records`, whether a model is asked about them or not.
+        Records = "records",
+        /// Agent runs.
+        Cases = "cases",
+        Scenarios = "scenarios",
+    }
 }

@@ -6,9 +6,12 @@ use crate::codes;
 use crate::form::Form;
 use crate::problem::Problem;
 use crate::reader::Reading;
+use crate::shape::Shape;
 use crate::value::{Content, Node, Val};
 
 pub const FORM: Form = Form::Either(&[Form::Text, Form::Number(0.0, f64::INFINITY)]);
+
+pub const SHAPE: Shape<Duration> = Shape::new(FORM, read);
 
 /// How one is written.
 const REMEDY: &str = "write a number and `ms`, `s`, `m`, `h` or `d`, for example `30s`";

@@ -1,11 +1,13 @@
 //! The shape of what authors write, declared once: the reader checks keys against it, and the JSON Schema and the
 //! tables of keys in the reference are made from it.
 
-use crate::value::{Map, Val, Value, parse_json};
+use std::fmt;
 
-/// The keys of one kind of object.
+use crate::value::{Map, Val, Value};
+
+/// One kind of object.
 #[derive(Debug)]
-pub struct Keys {
+pub struct Object {
     /// What the object is, with its article: `a task`.
     pub what: &'static str,
     /// The keys, in the order documentation lists them.
@@ -20,8 +22,52 @@ pub struct Key {
     pub doc: &'static str,
     pub form: Form,
     pub required: bool,
-    /// The value of an absent key: a literal in backticks, or a phrase such as ``the role `judge` ``.
-    pub default: Option<&'static str>,
+    /// Whether null is the same as absent.
+    pub or_null: bool,
+    pub default: Option<DefaultValue>,
+}
+
+/// What holds when a key is absent.
+#[derive(Debug, Clone, Copy)]
+pub enum DefaultValue {
+    /// In Markdown, such as ``the role `judge` ``.
+    Words(&'static str),
+    Integer(i64),
+    Number(f64),
+    Boolean(bool),
+    Seconds(u64),
+    Bytes(u64),
+    /// The name of a choice.
+    Name(&'static str),
+}
+
+impl DefaultValue {
+    /// The value that an author would write; `None` when it is described in words.
+    fn literal(self) -> Option<Value> {
+        match self {
+            DefaultValue::Words(_) => None,
+            DefaultValue::Integer(number) => Some(Val::I(number)),
+            DefaultValue::Number(number) if number.fract() == 0.0 => Some(Val::I(number as i64)),
+            DefaultValue::Number(number) => Some(Val::F(number)),
+            DefaultValue::Boolean(value) => Some(Val::Bool(value)),
+            DefaultValue::Seconds(seconds) if seconds > 60 && seconds.is_multiple_of(60) => {
+                Some(Val::from(format!("{}m", seconds / 60)))
+            }
+            DefaultValue::Seconds(seconds) => Some(Val::from(format!("{seconds}s"))),
+            DefaultValue::Bytes(bytes) => Some(Val::from(amount(bytes))),
+            DefaultValue::Name(name) => Some(Val::from(name)),
+        }
+    }
+}
+
+impl fmt::Display for DefaultValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self, self.literal()) {
+            (DefaultValue::Words(words), _) => f.write_str(words),
+            (_, Some(Val::Str(text))) => write!(f, "`{text}`"),
+            (_, literal) => write!(f, "`{}`", literal.unwrap_or(Val::Null)),
+        }
+    }
 }
 
 /// What a value looks like.
@@ -47,7 +93,7 @@ pub enum Form {
     /// Any of these forms.
     Either(&'static [Form]),
     /// An object with these keys.
-    Object(&'static Keys),
+    Object(&'static Object),
     /// An object with any keys and values of this form.
     Map(&'static Form),
     /// A definition of the schema with this name: a form that other tables describe.
@@ -57,39 +103,47 @@ pub enum Form {
 }
 
 impl Key {
-    /// What something is for.
-    pub const DESCRIPTION: Key = Key::optional("description", Form::Text, "what it is for; shown in reports");
-
-    /// Whatever goes with something.
-    pub const METADATA: Key =
-        Key::optional("metadata", Form::Map(&Form::Any), "any further values; stored with it and not used");
-
     pub const fn required(name: &'static str, form: Form, doc: &'static str) -> Key {
-        Key { name, aliases: &[], doc, form, required: true, default: None }
+        Key { name, aliases: &[], doc, form, required: true, or_null: false, default: None }
     }
 
     pub const fn optional(name: &'static str, form: Form, doc: &'static str) -> Key {
-        Key { name, aliases: &[], doc, form, required: false, default: None }
+        Key { required: false, ..Key::required(name, form, doc) }
     }
 
     pub const fn reserved(name: &'static str, doc: &'static str) -> Key {
-        Key { name, aliases: &[], doc, form: Form::Reserved, required: false, default: None }
+        Key::optional(name, Form::Reserved, doc)
+    }
+
+    /// Its name as problems show it.
+    pub fn quoted(&self) -> String {
+        format!("`{}`", self.name)
     }
 
     pub const fn or(self, aliases: &'static [&'static str]) -> Key {
         Key { aliases, ..self }
     }
 
-    pub const fn default(self, default: &'static str) -> Key {
+    /// The key with null read as if it were absent.
+    pub const fn or_null(self) -> Key {
+        Key { or_null: true, ..self }
+    }
+
+    pub const fn default(self, default: DefaultValue) -> Key {
         Key { default: Some(default), ..self }
+    }
+
+    /// The key with words for what holds when it is absent.
+    pub const fn default_words(self, words: &'static str) -> Key {
+        self.default(DefaultValue::Words(words))
     }
 
     /// The JSON Schema of its value, with its meaning and its default.
     fn schema(&self) -> Value {
         let Val::Map(mut schema) = self.form.schema() else { return Val::Null };
-        let literal = self.default.and_then(literal);
-        let phrase = self.default.filter(|_| literal.is_none());
-        let described = phrase.map_or(self.doc.to_owned(), |it| format!("{}; default: {it}", self.doc));
+        let literal = self.default.and_then(DefaultValue::literal);
+        let words = self.default.filter(|_| literal.is_none());
+        let described = words.map_or(self.doc.to_owned(), |it| format!("{}; default: {it}", self.doc));
         schema.insert("description".into(), Val::from(described));
         if let Some(literal) = literal {
             schema.insert("default".into(), literal);
@@ -98,7 +152,7 @@ impl Key {
     }
 }
 
-impl Keys {
+impl Object {
     /// The key with this name or alias.
     pub fn find(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|it| it.name == name || it.aliases.contains(&name))
@@ -163,13 +217,14 @@ impl Form {
     }
 }
 
-/// The value of a default that is one literal: `` `3` ``, `` `median` ``.
-fn literal(default: &str) -> Option<Value> {
-    let text = default.strip_prefix('`')?.strip_suffix('`').filter(|it| !it.contains('`'))?;
-    Some(parse_json(text).map_or_else(|_| Val::from(text.to_owned()), |it| it.value.into_owned()))
-}
-
 /// An object from its members.
 pub fn object<const N: usize>(members: [(&'static str, Value); N]) -> Map<'static> {
     members.into_iter().collect()
+}
+
+/// The shortest way to write an amount of bytes.
+fn amount(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    let unit = UNITS.iter().find(|(_, unit)| bytes.is_multiple_of(*unit));
+    unit.map_or_else(|| format!("{bytes}B"), |(name, unit)| format!("{}{name}", bytes / unit))
 }

@@ -6,10 +6,9 @@
 use std::path::PathBuf;
 
 use crate::codes;
-use crate::form::{Form, Key, Keys};
-use crate::problem::{Problem, Problems, listed, nearest};
+use crate::problem::{Problem, Problems, listed};
 use crate::source::{Files, Source, Sources};
-use crate::value::{Content, FieldPath, Map, Node, Span, Spanned, Val, shown_within};
+use crate::value::{Content, FieldPath, Node, Span, Spanned, Val, shown_within};
 
 /// Where problems go while a definition is read, and where its other files come from.
 pub struct Reading<'f> {
@@ -205,154 +204,7 @@ impl Reading<'_> {
 /// How many parts of a text may not be found before the others are not looked for.
 const MAX_MISSES: usize = 16;
 
-/// The members of one object, by known key.
-pub struct Fields<'n, 'a> {
-    pub span: Span,
-    keys: &'static Keys,
-    found: Vec<(&'static Key, Span, &'n Node<'a>)>,
-    /// Keys of later versions that stand here.
-    reserved: Vec<&'static str>,
-    /// What unknown keys were probably meant to be.
-    meant: Vec<&'static str>,
-    has_unknown: bool,
-}
-
-impl<'n, 'a> Fields<'n, 'a> {
-    /// Sorts the members of an object by key; unknown keys and keys of later versions become problems.
-    pub fn read(reading: &mut Reading<'_>, keys: &'static Keys, node: &'n Node<'a>) -> Option<Fields<'n, 'a>> {
-        let Some(entries) = node.entries() else {
-            reading.wrong_type(keys.what, "an object", node);
-            return None;
-        };
-        let mut fields = Fields {
-            span: node.span,
-            keys,
-            found: Vec::with_capacity(entries.len()),
-            reserved: Vec::new(),
-            meant: Vec::new(),
-            has_unknown: false,
-        };
-        for entry in entries {
-            match keys.find(&entry.key) {
-                Some(key) if matches!(key.form, Form::Reserved) => {
-                    fields.reserved.push(key.name);
-                    let message = format!("`{}` is not supported by this version", key.name);
-                    let problem = Problem::new(&codes::NOT_SUPPORTED, message).at(entry.key_span, key.doc);
-                    reading.problem(problem.help(format!("{} may have {}", keys.what, listed(keys.names()))));
-                }
-                Some(key) => match fields.found.iter().find(|(known, ..)| known.name == key.name) {
-                    Some((_, earlier, _)) => {
-                        let message = format!("`{}` and `{}` are the same key", entry.key, key.name);
-                        let problem = Problem::new(&codes::REPEATED_KEY, message).at(entry.key_span, "again here");
-                        reading.problem(problem.at(*earlier, "first here").help("keep one of them"));
-                    }
-                    None => fields.found.push((key, entry.key_span, &entry.value)),
-                },
-                None => {
-                    // A key that nobody will read about is not worth a search; what it was meant to be is then open.
-                    let has_room = reading.problems.has_room(&codes::UNKNOWN_KEY);
-                    let near = has_room.then(|| nearest(&entry.key, keys.names())).flatten();
-                    fields.meant.extend(near);
-                    fields.has_unknown = true;
-                    reading.problem(unknown_key(keys, &entry.key, entry.key_span, near));
-                }
-            }
-        }
-        for key in keys.keys.iter().filter(|it| it.required) {
-            if fields.get(key.name).is_none() && !fields.may_mean(key.name) {
-                reading.problem(fields.missing(key));
-            }
-        }
-        Some(fields)
-    }
-
-    /// The value of a key.
-    pub fn get(&self, name: &str) -> Option<&'n Node<'a>> {
-        self.found.iter().find(|(key, ..)| key.name == name).map(|(_, _, node)| *node)
-    }
-
-    /// The value of a key, unless it is null: files of other programs write null for what is not there.
-    pub fn given(&self, name: &str) -> Option<&'n Node<'a>> {
-        self.get(name).filter(|it| !it.is_null())
-    }
-
-    /// The id of something that stands under its id in an object, or says it in a list. `what` it is, and what its id is for, are told when there is none.
-    pub fn own_id(
-        &self,
-        reading: &mut Reading<'_>,
-        key: Option<Spanned<String>>,
-        what: &str,
-        remedy: &str,
-    ) -> Option<Spanned<String>> {
-        let written = self.get("id").map(|it| reading.text("`id`", it));
-        match (key, written) {
-            (Some(key), Some(Some(id))) if key != id => {
-                let message = format!("the {what} `{}` calls itself `{}`", key.value, id.value);
-                let problem = Problem::new(&codes::CONFLICT, message).at(id.span, "one name").at(key.span, "another");
-                reading.problem(problem.help("drop `id`: its key is its id"));
-                Some(key)
-            }
-            (Some(key), _) => Some(key),
-            (None, Some(id)) => id,
-            (None, None) => {
-                if !self.may_mean("id") {
-                    let problem = Problem::new(&codes::MISSING_KEY, format!("a {what} in a list needs `id`"));
-                    reading.problem(problem.at(self.head(), "without an id").help(remedy));
-                }
-                None
-            }
-        }
-    }
-
-    /// The object under `metadata`.
-    pub fn metadata(&self, reading: &mut Reading<'_>) -> Map<'static> {
-        let Some(node) = self.given("metadata") else { return Map::default() };
-        match node.to_val().into_owned() {
-            Val::Map(map) => map,
-            _ => {
-                reading.wrong_type("`metadata`", "an object", node);
-                Map::default()
-            }
-        }
-    }
-
-    /// Where the key itself stands.
-    pub fn key_span(&self, name: &str) -> Option<Span> {
-        self.found.iter().find(|(key, ..)| key.name == name).map(|(_, span, _)| *span)
-    }
-
-    /// The place to point at when the object as a whole is meant: its first line is enough.
-    pub fn head(&self) -> Span {
-        self.found.first().map_or(self.span, |(_, span, _)| *span)
-    }
-
-    pub fn missing(&self, key: &Key) -> Problem {
-        let message = format!("{} needs `{}`", self.keys.what, key.name);
-        let problem = Problem::new(&codes::MISSING_KEY, message).at(self.span, format!("without `{}`", key.name));
-        problem.help(format!("`{}` is {}", key.name, key.doc))
-    }
-
-    /// Whether an unknown key was probably meant to be this one: then one problem is enough.
-    pub fn may_mean(&self, name: &str) -> bool {
-        self.meant.contains(&name) || (self.has_unknown && self.keys.keys.len() == 1)
-    }
-
-    /// Whether a key of later versions stands here.
-    pub fn has_reserved(&self, name: &str) -> bool {
-        self.reserved.contains(&name)
-    }
-}
-
 fn wrong_type(what: &str, needs: &str, node: &Node<'_>) -> Problem {
     let message = format!("{what} must be {needs}, not {}", node.phrase());
     Problem::new(&codes::WRONG_TYPE, message).at(node.span, format!("should be {needs}"))
-}
-
-fn unknown_key(keys: &'static Keys, written: &str, span: Span, near: Option<&str>) -> Problem {
-    let problem =
-        Problem::new(&codes::UNKNOWN_KEY, format!("{} has no key `{written}`", keys.what)).at(span, "unknown key");
-    match near {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem.help(format!("{} may have {}", keys.what, listed(keys.names()))),
-    }
 }

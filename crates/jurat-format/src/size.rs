@@ -4,9 +4,12 @@ use crate::codes;
 use crate::form::Form;
 use crate::problem::Problem;
 use crate::reader::Reading;
+use crate::shape::Shape;
 use crate::value::{Content, Node, Val};
 
 pub const FORM: Form = Form::Either(&[Form::Text, Form::Integer(1)]);
+
+pub const SHAPE: Shape<u64> = Shape::new(FORM, read);
 
 /// The units, longest name first where one ends in another.
 const UNITS: [(&str, u64); 9] = [

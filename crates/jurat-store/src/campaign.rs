@@ -8,10 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jurat_core::suite::MAX_BYTES;
-use jurat_core::suite::write::yaml_text;
 use jurat_format::source::{Files, ReadError};
 use jurat_format::value::{Map, SourceId, Val, Value};
 use jurat_format::yaml::read_tree;
+use jurat_format::yaml_writer::yaml_text;
 
 use crate::Disk;
 

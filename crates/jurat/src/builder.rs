@@ -5,9 +5,9 @@
 use std::path::{Path, PathBuf};
 
 use jurat_core::scenario::{Function, Scenario};
-use jurat_core::suite::write::yaml_text;
 use jurat_engine::HostFunctions;
 use jurat_format::value::{Map, Val};
+use jurat_format::yaml_writer::yaml_text;
 use serde::Serialize;
 
 use crate::members::Members;

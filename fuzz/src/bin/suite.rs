@@ -1,5 +1,4 @@
-//! Any text as a definition ends in a suite or in problems, and whatever was read can be planned and judged. A suite
-//! without errors is written and read back as the same suite, as YAML and as JSON.
+//! Any text as a definition ends in a suite or in problems, and whatever was read can be planned and judged.
 
 #![no_main]
 
@@ -7,24 +6,18 @@ use std::cell::Cell;
 use std::path::Path;
 
 use jurat_core::plan::{Plan, Samples, examine};
-use jurat_core::suite::{Loaded, RowSource, Suite, load, write};
+use jurat_core::suite::{Loaded, RowSource, Suite, load};
 use jurat_format::problem::Severity;
 use jurat_format::source::{Files, ReadError};
-use jurat_format::value::{Context, Val, Value, parse_json};
+use jurat_format::value::{Context, Value, parse_json};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     for name in ["suite.yaml", "suite.json"] {
-        let Loaded { suite, problems, .. } = read(name, text);
-        plans_and_judges(&suite);
-        if problems.iter().all(|it| it.severity() == Severity::Warning) {
-            let messages: Vec<String> = problems.into_iter().map(|it| it.message).collect();
-            reads_back(&suite, &messages);
-        }
+        plans_and_judges(&read(name, text).suite);
     }
 });
 
-/// One definition and one prompt. The definition is there once: a prompt that is the definition itself changes when the
-/// definition is written anew.
+/// One definition and one prompt.
 struct InMemory<'t> {
     definition: Cell<Option<&'t str>>,
 }
@@ -75,33 +68,4 @@ fn rows(suite: &Suite) -> Vec<Value> {
         _ => &[],
     });
     inline.map(|it| it.value.clone()).chain(fixed).collect()
-}
-
-fn reads_back(suite: &Suite, messages: &[String]) {
-    // NaN is not even equal to itself.
-    if suite != suite {
-        return;
-    }
-    same(suite, messages, "suite.yaml", &write::yaml(suite));
-    let value = write::value(suite);
-    if is_json(&value) {
-        same(suite, messages, "suite.json", &value.to_string());
-    }
-}
-
-fn same(suite: &Suite, messages: &[String], name: &str, text: &str) {
-    let again = read(name, text);
-    let said: Vec<String> = again.problems.into_iter().map(|it| it.message).collect();
-    assert_eq!(said, messages, "written as\n{text}");
-    assert_eq!(again.suite, *suite, "written as\n{text}");
-}
-
-/// YAML has infinities, JSON has not.
-fn is_json(value: &Val<'_>) -> bool {
-    match value {
-        Val::F(number) => number.is_finite(),
-        Val::List(items) => items.iter().all(is_json),
-        Val::Map(map) => map.iter().all(|(_, it)| is_json(it)),
-        _ => true,
-    }
 }

@@ -160,7 +160,7 @@ impl Drawing<'_> {
 
     fn line(&self, prefix: &str, row: &KeyRow) -> String {
         let names: Vec<String> = row.names.iter().map(|it| format!("`{prefix}{it}`")).collect();
-        let default = if row.is_required { "required" } else { row.default.unwrap_or_default() };
+        let default = if row.is_required { "required" } else { row.default.as_deref().unwrap_or_default() };
         let value = self.value(&row.value);
         format!("| {} | {} | {} | {} |\n", names.join(", "), cell(&value), cell(default), cell(row.meaning))
     }

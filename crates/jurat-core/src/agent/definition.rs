@@ -68,7 +68,7 @@ impl Agent {
             network: None,
             read_only: Vec::new(),
             isolation: Isolation::Namespaces,
-            limits: Limits::default(),
+            limits: Limits::DEFAULT,
             config: Fragments::default(),
             folder: PathBuf::new(),
         }
@@ -140,10 +140,6 @@ pub enum Network {
 }
 
 impl Network {
-    /// Those that are one word.
-    pub const NAMED: [(&'static str, Network); 3] =
-        [("off", Network::Off), ("loopback", Network::Loopback), ("host", Network::Host)];
-
     pub fn to_value(&self) -> Value {
         match self {
             Network::Off => Val::from("off"),
@@ -192,23 +188,19 @@ pub struct Limits {
     pub workspace: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            time: Duration::from_secs(600),
-            turns: None,
-            requests: None,
-            tokens: None,
-            cost_usd: None,
-            output: 64 << 20,
-            processes: 512,
-            memory: 4 << 30,
-            workspace: 2 << 30,
-        }
-    }
-}
-
 impl Limits {
+    pub const DEFAULT: Limits = Limits {
+        time: Duration::from_secs(600),
+        turns: None,
+        requests: None,
+        tokens: None,
+        cost_usd: None,
+        output: 64 << 20,
+        processes: 512,
+        memory: 4 << 30,
+        workspace: 2 << 30,
+    };
+
     pub fn to_value(&self) -> Value {
         let mut members: Map<'static> = [("time_seconds", Val::F(self.time.as_secs_f64()))].into_iter().collect();
         let mut put = |key: &'static str, value: Option<Value>| {

@@ -10,6 +10,7 @@ mod write;
 pub(crate) use read::is_identifier;
 pub use read::{ArtifactProblem, listed};
 
+use jurat_format::choices;
 use jurat_format::value::{Val, Value};
 
 /// One run of an agent.
@@ -40,38 +41,25 @@ pub struct Identity {
     pub runner_type: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunStatus {
-    /// The agent ended by itself and said something.
-    Success,
-    /// It ended in another way.
-    Failed,
-    /// It took too long.
-    TimedOut,
-    /// It said nothing, or its configuration was refused.
-    Invalid,
-    /// The endpoint of its model failed.
-    ProviderError,
-    /// Its model refused.
-    Refused,
+choices! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RunStatus {
+        /// The agent ended by itself and said something.
+        Success = "success",
+        /// It ended in another way.
+        Failed = "failed",
+        /// It took too long.
+        TimedOut = "timed_out",
+        /// It said nothing, or its configuration was refused.
+        Invalid = "invalid",
+        /// The endpoint of its model failed.
+        ProviderError = "provider_error",
+        /// Its model refused.
+        Refused = "refused",
+    }
 }
 
 impl RunStatus {
-    /// Every status, by its name.
-    pub const NAMED: [(&'static str, RunStatus); 6] = [
-        ("success", RunStatus::Success),
-        ("failed", RunStatus::Failed),
-        ("timed_out", RunStatus::TimedOut),
-        ("invalid", RunStatus::Invalid),
-        ("provider_error", RunStatus::ProviderError),
-        ("refused", RunStatus::Refused),
-    ];
-
-    /// The name, as it is stored.
-    pub fn name(self) -> &'static str {
-        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
-    }
-
     /// The status with this name.
     pub fn named(name: &str) -> Option<RunStatus> {
         Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, it)| *it)

@@ -26,6 +26,7 @@ pub use uri::uri_path;
 use std::path::{Path, PathBuf};
 
 use jurat_compare::Assertion;
+use jurat_format::choices;
 use jurat_format::value::{FieldPath, Value};
 
 use crate::artifact::RunStatus;
@@ -127,24 +128,16 @@ pub enum Place {
     Workspace(String),
 }
 
-/// Of which results something must hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
-    /// Of each, and there must be one.
-    Every,
-    /// Of one of them.
-    Any,
-    First,
-    Last,
-}
-
-impl Which {
-    /// Each, by its name.
-    pub const NAMED: [(&'static str, Which); 4] =
-        [("every", Which::Every), ("any", Which::Any), ("first", Which::First), ("last", Which::Last)];
-
-    fn name(self) -> &'static str {
-        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+choices! {
+    /// Of which results something must hold.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Which {
+        /// Of each, and there must be one.
+        Every = "every",
+        /// Of one of them.
+        Any = "any",
+        First = "first",
+        Last = "last",
     }
 }
 

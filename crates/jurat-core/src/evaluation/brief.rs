@@ -65,11 +65,16 @@ pub struct Scale {
 
 impl Default for Scale {
     fn default() -> Scale {
-        Scale { min: 0.0, max: 10.0, anchors: Vec::new() }
+        Scale { min: Scale::MIN, max: Scale::MAX, anchors: Vec::new() }
     }
 }
 
 impl Scale {
+    /// The lowest score, when a case has no scale of its own.
+    pub const MIN: f64 = 0.0;
+    /// The highest.
+    pub const MAX: f64 = 10.0;
+
     /// A score as the share of the scale that it reaches.
     pub fn share(&self, score: f64) -> f64 {
         (score - self.min) / (self.max - self.min)

@@ -14,6 +14,8 @@ pub use conclusion::{Concluded, conclude};
 pub use reply::{output_schema, reply_schema};
 pub use shown::{Limits, messages};
 
+use jurat_format::choices;
+
 use crate::verdict::Verdict;
 
 /// Who judges runs, and what becomes of what they say.
@@ -47,31 +49,19 @@ pub struct Seat {
     pub repeat: u32,
 }
 
-/// How several replies become one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Method {
-    /// The median of each score.
-    #[default]
-    Median,
-    /// The mean of each score.
-    Mean,
-    /// The median of each score; it passes when more than half of the replies would.
-    MajorityVote,
-    /// The median of each score; it passes when all replies would.
-    AllPass,
-}
-
-impl Method {
-    /// Each, by the name that authors write.
-    pub const NAMED: [(&'static str, Method); 4] = [
-        ("median", Method::Median),
-        ("mean", Method::Mean),
-        ("majority_vote", Method::MajorityVote),
-        ("all_pass", Method::AllPass),
-    ];
-
-    pub fn name(self) -> &'static str {
-        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+choices! {
+    /// How several replies become one.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Method {
+        /// The median of each score.
+        #[default]
+        Median = "median",
+        /// The mean of each score.
+        Mean = "mean",
+        /// The median of each score; it passes when more than half of the replies would.
+        MajorityVote = "majority_vote",
+        /// The median of each score; it passes when all replies would.
+        AllPass = "all_pass",
     }
 }
 

@@ -19,10 +19,8 @@ pub struct Limits {
     pub whole: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { text: 8_000, whole: 120_000 }
-    }
+impl Limits {
+    pub const DEFAULT: Limits = Limits { text: 8_000, whole: 120_000 };
 }
 
 /// The messages that a judge gets.

@@ -3,36 +3,25 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jurat_format::choices;
 use jurat_format::value::Value;
 
 use super::Signature;
 use crate::effect::Action;
 
-/// The language that an evaluator is written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Language {
-    Python,
-    TypeScript,
-    JavaScript,
-    /// Rust, of the program that runs the suite.
-    Rust,
+choices! {
+    /// The language that an evaluator is written in.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Language {
+        Python = "python",
+        TypeScript = "typescript",
+        JavaScript = "javascript",
+        /// Rust, of the program that runs the suite.
+        Rust = "rust",
+    }
 }
 
 impl Language {
-    /// Every language that sources are written in, by its name.
-    pub const NAMED: [(&'static str, Language); 3] =
-        [("python", Language::Python), ("typescript", Language::TypeScript), ("javascript", Language::JavaScript)];
-
-    /// The name, as authors write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Language::Python => "python",
-            Language::TypeScript => "typescript",
-            Language::JavaScript => "javascript",
-            Language::Rust => "rust",
-        }
-    }
-
     /// Whether values have passed through the rules of `JSON.stringify`.
     pub fn is_script(self) -> bool {
         matches!(self, Language::TypeScript | Language::JavaScript)
@@ -73,7 +62,7 @@ pub struct Code {
 impl Code {
     /// The name of the code by its content: the same text, language and function, run in the same way, are the same code.
     pub fn digest(&self) -> String {
-        let isolation = Isolation::NAMED.iter().find(|(_, it)| *it == self.isolation).map_or("", |(name, _)| name);
+        let isolation = self.isolation.name();
         let limits = format!("{} {}", self.limits.timeout.as_nanos(), self.limits.memory);
         let Source { language, text, entry } = &self.source;
         let python = self.python.as_deref().unwrap_or_default();
@@ -114,25 +103,20 @@ pub struct Limits {
     pub memory: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { timeout: Duration::from_secs(30), memory: 1 << 30 }
+impl Limits {
+    pub const DEFAULT: Limits = Limits { timeout: Duration::from_secs(30), memory: 1 << 30 };
+}
+
+choices! {
+    /// What calls share.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Isolation {
+        /// A process; each call has a namespace of its own in it.
+        #[default]
+        Process = "process",
+        /// Nothing: each call has a process of its own.
+        Fork = "fork",
     }
-}
-
-/// What calls share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Isolation {
-    /// A process; each call has a namespace of its own in it.
-    #[default]
-    Process,
-    /// Nothing: each call has a process of its own.
-    Fork,
-}
-
-impl Isolation {
-    /// Every kind by its name.
-    pub const NAMED: [(&'static str, Isolation); 2] = [("process", Isolation::Process), ("fork", Isolation::Fork)];
 }
 
 /// One call of an evaluator.

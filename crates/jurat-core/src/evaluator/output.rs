@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use jurat_format::choices;
+
 /// One thing that an evaluator puts out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputConfig {
@@ -40,29 +42,16 @@ pub struct LabelValue {
     pub score: Option<f64>,
 }
 
-/// Which scores are better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// Higher ones.
-    Maximize,
-    /// Lower ones.
-    Minimize,
-    /// Neither.
-    None,
-}
-
-impl Direction {
-    /// Every direction by its name.
-    pub const NAMED: [(&'static str, Direction); 3] =
-        [("maximize", Direction::Maximize), ("minimize", Direction::Minimize), ("none", Direction::None)];
-
-    /// The name, as authors write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Direction::Maximize => "maximize",
-            Direction::Minimize => "minimize",
-            Direction::None => "none",
-        }
+choices! {
+    /// Which scores are better.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Direction {
+        /// Higher ones.
+        Maximize = "maximize",
+        /// Lower ones.
+        Minimize = "minimize",
+        /// Neither.
+        None = "none",
     }
 }
 

@@ -1,6 +1,7 @@
 //! How a turn fails in another way than by what was said.
 
 use jurat_compare::Operator;
+use jurat_format::choices;
 use jurat_format::value::{Map, Val, Value};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,62 +25,42 @@ impl TurnFailure {
     }
 }
 
-/// The kinds of failure of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailureCategory {
-    /// The answer is wrong. The conversation continues.
-    Content,
-    /// The subject did not stop calling tools.
-    RecursionLimit,
-    /// The trace of the answer is not one.
-    TraceValidation,
-    /// An excerpt could not be found.
-    DeepJudgment,
-    /// An excerpt for a trait could not be found.
-    DeepJudgmentRubric,
-    /// The time was over.
-    Timeout,
-    /// The connection broke.
-    Connection,
-    /// There were too many requests.
-    RateLimit,
-    /// The endpoint failed.
-    ServerError,
-    /// The subject refused to answer.
-    Abstention,
-    /// The answer does not have what would be read from it.
-    Sufficiency,
-    /// The template cannot be applied.
-    TemplateValidation,
-    /// The answer could not be read.
-    Parsing,
-    /// Something else.
-    UnexpectedError,
+choices! {
+    /// The kinds of failure of a turn.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum FailureCategory {
+        /// The answer is wrong. The conversation continues.
+        Content = "content",
+        /// The subject did not stop calling tools.
+        RecursionLimit = "recursion_limit",
+        /// The trace of the answer is not one.
+        TraceValidation = "trace_validation",
+        /// An excerpt could not be found.
+        DeepJudgment = "deep_judgment",
+        /// An excerpt for a trait could not be found.
+        DeepJudgmentRubric = "deep_judgment_rubric",
+        /// The time was over.
+        Timeout = "timeout",
+        /// The connection broke.
+        Connection = "connection",
+        /// There were too many requests.
+        RateLimit = "rate_limit",
+        /// The endpoint failed.
+        ServerError = "server_error",
+        /// The subject refused to answer.
+        Abstention = "abstention",
+        /// The answer does not have what would be read from it.
+        Sufficiency = "sufficiency",
+        /// The template cannot be applied.
+        TemplateValidation = "template_validation",
+        /// The answer could not be read.
+        Parsing = "parsing",
+        /// Something else.
+        UnexpectedError = "unexpected_error",
+    }
 }
 
 impl FailureCategory {
-    /// All of them, by the names that definitions and evidence use.
-    pub const NAMED: [(&'static str, FailureCategory); 14] = [
-        ("content", FailureCategory::Content),
-        ("recursion_limit", FailureCategory::RecursionLimit),
-        ("trace_validation", FailureCategory::TraceValidation),
-        ("deep_judgment", FailureCategory::DeepJudgment),
-        ("deep_judgment_rubric", FailureCategory::DeepJudgmentRubric),
-        ("timeout", FailureCategory::Timeout),
-        ("connection", FailureCategory::Connection),
-        ("rate_limit", FailureCategory::RateLimit),
-        ("server_error", FailureCategory::ServerError),
-        ("abstention", FailureCategory::Abstention),
-        ("sufficiency", FailureCategory::Sufficiency),
-        ("template_validation", FailureCategory::TemplateValidation),
-        ("parsing", FailureCategory::Parsing),
-        ("unexpected_error", FailureCategory::UnexpectedError),
-    ];
-
-    pub fn name(self) -> &'static str {
-        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("unexpected_error", |(name, _)| name)
-    }
-
     /// The one with this name.
     pub fn named(name: &str) -> Option<FailureCategory> {
         Self::NAMED.iter().find(|(it, _)| *it == name).map(|(_, it)| *it)

@@ -1,34 +1,27 @@
 //! Several judges, one verdict.
 
 use jurat_compare::Assertion;
+use jurat_format::choices;
 use jurat_format::value::{Context, FieldPath, Map, Step, Val, Value, python, shown};
 
 use super::End;
 use crate::verdict::Verdict;
 
-/// How several answers of judges become one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Aggregate {
-    /// What most of them say.
-    Majority,
-    /// The mean of numbers.
-    Mean,
-    /// The median of numbers.
-    Median,
-    /// All must pass.
-    All,
-    /// One must pass.
-    Any,
-}
-
-impl Aggregate {
-    pub(crate) const NAMED: [(&'static str, Aggregate); 5] = [
-        ("majority", Aggregate::Majority),
-        ("mean", Aggregate::Mean),
-        ("median", Aggregate::Median),
-        ("all", Aggregate::All),
-        ("any", Aggregate::Any),
-    ];
+choices! {
+    /// How several answers of judges become one.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Aggregate {
+        /// What most of them say.
+        Majority = "majority",
+        /// The mean of numbers.
+        Mean = "mean",
+        /// The median of numbers.
+        Median = "median",
+        /// All must pass.
+        All = "all",
+        /// One must pass.
+        Any = "any",
+    }
 }
 
 /// What the judges of a task said, and what follows.
@@ -43,12 +36,7 @@ pub struct TaskResult {
 
 /// Draws the verdict from the replies of all seats. A seat without a reply leaves the task undecided: leaving it out would
 /// change the vote without a word.
-pub fn combine(
-    ends: &[&End],
-    assertion: Option<&Assertion>,
-    aggregate: Option<Aggregate>,
-    context: Context<'_>,
-) -> TaskResult {
+pub fn combine(ends: &[&End], assertion: Option<&Assertion>, aggregate: Aggregate, context: Context<'_>) -> TaskResult {
     let mut replies = Vec::with_capacity(ends.len());
     for (seat, end) in ends.iter().enumerate() {
         match end {
@@ -69,7 +57,7 @@ pub fn combine(
         return TaskResult { verdict: judge(first), output: Some((*first).clone()), said: said(&replies, assertion) };
     }
     let said = said(&replies, assertion);
-    let decided = match aggregate.unwrap_or(Aggregate::Majority) {
+    let decided = match aggregate {
         Aggregate::All => by_verdict(&replies, judge, |verdict| matches!(verdict, Verdict::Failed(_))),
         Aggregate::Any => by_verdict(&replies, judge, |verdict| *verdict == Verdict::Passed),
         Aggregate::Majority => majority(&replies, &said).map(|reply| (judge(reply), reply.clone())),

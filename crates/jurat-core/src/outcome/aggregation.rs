@@ -1,8 +1,8 @@
 //! `count_turns`, `first_match_index`: a number made of the turns.
 
 use jurat_compare::ArgError;
-use jurat_format::form::{Form, Key, Keys};
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::form::{Form, Key, Object};
+use jurat_format::reader::Reading;
 use jurat_format::value::{Map, Node as Text, Val, Value};
 
 use super::Check;
@@ -201,18 +201,23 @@ const LTE: Key = Key::optional("lte", BOUND, "the number must be at most this");
 const LT: Key = Key::optional("lt", BOUND, "the number must be less than this");
 const EQ: Key = Key::optional("eq", BOUND, "the number must be this");
 
-static COUNT_TURNS: Keys = Keys { what: "`count_turns`", keys: &[NODE, VERIFY_RESULT, GTE, GT, LTE, LT, EQ] };
+static COUNT_TURNS: Object = Object { what: "`count_turns`", keys: &[NODE, VERIFY_RESULT, GTE, GT, LTE, LT, EQ] };
 
-static FIRST_MATCH_INDEX: Keys =
-    Keys { what: "`first_match_index`", keys: &[NODE, VERIFY_RESULT, GTE, GT, LTE, LT, EQ] };
+static FIRST_MATCH_INDEX: Object =
+    Object { what: "`first_match_index`", keys: &[NODE, VERIFY_RESULT, GTE, GT, LTE, LT, EQ] };
 
 /// The keys of a stored aggregation.
-static STORED_AGGREGATION: Keys =
-    Keys { what: "an aggregation over turns", keys: &[TYPE, NODE, VERIFY_RESULT, GTE, GT, LTE, LT, EQ] };
+static STORED_AGGREGATION: Object =
+    Object { what: "an aggregation over turns", keys: &[TYPE, NODE, VERIFY_RESULT, GTE, GT, LTE, LT, EQ] };
 
-fn read_keys(reading: &mut Reading<'_>, kind: AggregationKind, keys: &'static Keys, node: &Text<'_>) -> Option<Check> {
+fn read_keys(
+    reading: &mut Reading<'_>,
+    kind: AggregationKind,
+    keys: &'static Object,
+    node: &Text<'_>,
+) -> Option<Check> {
     let n_before = reading.n_errors();
-    let fields = Fields::read(reading, keys, node)?;
+    let fields = keys.fields(reading, node)?;
     let narrowed = fields.get("node").and_then(|it| read_nodes(reading, "`node`", it)).unwrap_or_default();
     let verify_result = fields.given("verify_result");
     let verify_result = verify_result.and_then(|it| reading.boolean("`verify_result`", it));

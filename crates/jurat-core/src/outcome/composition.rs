@@ -5,9 +5,10 @@
 
 use jurat_compare::{ArgError, Fault};
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
 use jurat_format::value::{Entry, Node as Text, Val, Value};
 
 use super::error::OutcomeError;
@@ -216,7 +217,7 @@ impl Node for Not {
         class: "Not",
         keys: &NOT,
         read: |reading, node| {
-            let fields = Fields::read(reading, &NOT, node)?;
+            let fields = NOT.fields(reading, node)?;
             fields.get("condition").and_then(|it| read_not(reading, it))
         },
         load: |node| Check::from_stored(required(node, "condition")?).map(not),
@@ -290,20 +291,20 @@ fn written(parts: &[Check]) -> Value {
 
 const N: Key = Key::required("n", Form::Integer(0), "how many must hold");
 
-static AT_LEAST: Keys =
-    Keys { what: "`at_least_n`", keys: &[N, Key::required("of", OUTCOMES, "the outcomes").or(&["conditions"])] };
+static AT_LEAST: Object =
+    Object { what: "`at_least_n`", keys: &[N, Key::required("of", OUTCOMES, "the outcomes").or(&["conditions"])] };
 
 const CONDITIONS: Key = Key::required("conditions", Form::List(&Form::Defined("outcome")), "the outcomes").or(&["of"]);
 
-static COMPOSITION: Keys = Keys { what: "a composition", keys: &[TYPE, CONDITIONS] };
+static COMPOSITION: Object = Object { what: "a composition", keys: &[TYPE, CONDITIONS] };
 
-static STORED_AT_LEAST: Keys = Keys { what: "an `at_least_n` with `type`", keys: &[TYPE, N, CONDITIONS] };
+static STORED_AT_LEAST: Object = Object { what: "an `at_least_n` with `type`", keys: &[TYPE, N, CONDITIONS] };
 
-static NOT: Keys =
-    Keys { what: "a `not`", keys: &[TYPE, Key::required("condition", Form::Defined("outcome"), "the outcome")] };
+static NOT: Object =
+    Object { what: "a `not`", keys: &[TYPE, Key::required("condition", Form::Defined("outcome"), "the outcome")] };
 
 fn read_at_least(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Check> {
-    let fields = Fields::read(reading, &AT_LEAST, &entry.value)?;
+    let fields = AT_LEAST.fields(reading, &entry.value)?;
     let of = fields.get("of").and_then(|it| read_parts(reading, "`at_least_n`", it));
     checked_at_least(reading, fields.get("n"), of)
 }
@@ -311,11 +312,11 @@ fn read_at_least(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Check> 
 /// The fields of a stored composition, and its parts.
 fn conditions<'n, 'a>(
     reading: &mut Reading<'_>,
-    keys: &'static Keys,
+    keys: &'static Object,
     what: &str,
     node: &'n Text<'a>,
 ) -> Option<(Fields<'n, 'a>, Option<Vec<Check>>)> {
-    let fields = Fields::read(reading, keys, node)?;
+    let fields = keys.fields(reading, node)?;
     let of = fields.get("conditions").and_then(|it| {
         if it.as_list().is_none() {
             reading.wrong_type("`conditions`", "a list of outcomes", it);

@@ -4,10 +4,11 @@ use std::cmp::Ordering;
 
 use jurat_compare::normalise::{Normaliser, normalise};
 use jurat_compare::{ArgError, Inapplicable};
+use jurat_format::choices;
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, listed};
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
 use jurat_format::value::{Node as Text, Val, Value, compare_numbers, python};
 
 use super::Check;
@@ -34,42 +35,28 @@ pub struct CrossTurnCheck {
     pub normalize: Vec<Normaliser>,
 }
 
-/// How the target must stand to the source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CrossComparison {
-    /// Equal to it.
-    Eq,
-    /// Not equal to it.
-    Neq,
-    /// Its text holds that of the source.
-    Contains,
-    /// Greater than it.
-    Gt,
-    /// Greater than or equal to it.
-    Gte,
-    /// Less than it.
-    Lt,
-    /// Less than or equal to it.
-    Lte,
+choices! {
+    /// How the target must stand to the source.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum CrossComparison {
+        /// Equal to it.
+        Eq = "eq",
+        /// Not equal to it.
+        Neq = "neq",
+        /// Its text holds that of the source.
+        Contains = "contains",
+        /// Greater than it.
+        Gt = "gt",
+        /// Greater than or equal to it.
+        Gte = "gte",
+        /// Less than it.
+        Lt = "lt",
+        /// Less than or equal to it.
+        Lte = "lte",
+    }
 }
 
 impl CrossComparison {
-    /// Every comparison, by the name that authors write.
-    pub const NAMED: [(&'static str, CrossComparison); 7] = [
-        ("eq", CrossComparison::Eq),
-        ("neq", CrossComparison::Neq),
-        ("contains", CrossComparison::Contains),
-        ("gt", CrossComparison::Gt),
-        ("gte", CrossComparison::Gte),
-        ("lt", CrossComparison::Lt),
-        ("lte", CrossComparison::Lte),
-    ];
-
-    /// The name that authors write.
-    pub fn name(self) -> &'static str {
-        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
-    }
-
     /// In words that fit between two values.
     pub fn phrase(self) -> &'static str {
         match self {
@@ -249,16 +236,16 @@ const fn compared_keys() -> [Key; 6] {
     ]
 }
 
-static CROSS_TURN: Keys = Keys { what: "`cross_turn`", keys: &compared_keys() };
+static CROSS_TURN: Object = Object { what: "`cross_turn`", keys: &compared_keys() };
 
 /// The keys of a stored cross-turn check.
-static CROSS_TURN_CHECK: Keys = {
+static CROSS_TURN_CHECK: Object = {
     const KEYS: [Key; 6] = compared_keys();
-    Keys { what: "a `cross_turn_check`", keys: &[TYPE, KEYS[0], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]] }
+    Object { what: "a `cross_turn_check`", keys: &[TYPE, KEYS[0], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]] }
 };
 
-fn read_keys(reading: &mut Reading<'_>, keys: &'static Keys, node: &Text<'_>) -> Option<Check> {
-    let fields = Fields::read(reading, keys, node)?;
+fn read_keys(reading: &mut Reading<'_>, keys: &'static Object, node: &Text<'_>) -> Option<Check> {
+    let fields = keys.fields(reading, node)?;
     let source_turn = fields.get("source").and_then(|it| read_single(reading, "`source`", it));
     let target_turn = fields.get("target").and_then(|it| read_single(reading, "`target`", it));
     let mut field = |name: &str| {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use jurat_compare::expression::{Expression, ExpressionError};
 use jurat_compare::{ArgError, Fault};
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
 use jurat_format::value::{Map, Node as Text, Val, Value, shown};
 
 use super::Check;
@@ -42,7 +42,7 @@ impl Node for Cel {
         class: "Cel",
         keys: &CEL,
         read: |reading, node| {
-            let fields = Fields::read(reading, &CEL, node)?;
+            let fields = CEL.fields(reading, node)?;
             fields.get("expression").and_then(|it| read_expression(reading, "`expression`", it))
         },
         load: |node| Ok(Cel(load_expression(node)?).into()),
@@ -99,7 +99,7 @@ pub(super) fn load_expression(node: &Text<'_>) -> Result<Arc<Expression>, ArgErr
 
 pub(super) const EXPRESSION: Key = Key::required("expression", Form::Text, "the expression");
 
-static CEL: Keys = Keys { what: "a `cel`", keys: &[TYPE, EXPRESSION] };
+static CEL: Object = Object { what: "a `cel`", keys: &[TYPE, EXPRESSION] };
 
 /// An expression over `result`. Alone it may give any value, which is then measured.
 fn read_expression(reading: &mut Reading<'_>, what: &str, node: &Text<'_>) -> Option<Check> {

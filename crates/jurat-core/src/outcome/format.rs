@@ -8,14 +8,16 @@
 //! ```
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys, object};
+use jurat_format::form::{Form, Key, Object, object};
 use jurat_format::problem::{Problem, listed, nearest};
 use jurat_format::reader::Reading;
+use jurat_format::shape::Shape;
 use jurat_format::value::{Entry, Node, Val, Value};
 
 use super::stored::checks;
 use super::{Check, stored_kinds, written_kinds};
 
+pub(crate) const SHAPE: Shape<Check> = Shape::new(FORM, read);
 pub(crate) const FORM: Form = Form::Defined("outcome");
 pub(super) const OUTCOMES: Form = Form::List(&FORM);
 
@@ -136,7 +138,7 @@ pub(crate) fn written() -> impl Iterator<Item = Key> {
 }
 
 /// The objects that outcomes are made of, short and long.
-pub(crate) fn objects() -> impl Iterator<Item = &'static Keys> {
+pub(crate) fn objects() -> impl Iterator<Item = &'static Object> {
     let short = written_kinds().filter_map(|it| match it.form {
         Form::Object(keys) => Some(keys),
         _ => None,

@@ -2,9 +2,9 @@
 
 use jurat_compare::ArgError;
 use jurat_format::codes;
-use jurat_format::form::{Form, Keys};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::{Problem, listed};
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
 use jurat_format::value::{Entry, Map, Node as Text, Val, Value, shown_within};
 
 use super::Check;
@@ -98,13 +98,13 @@ fn load_stored(node: &Text<'_>) -> Result<Check, ArgError> {
     Ok(ResultCheck { field, wanted: Wanted::from_stored(node)? }.into())
 }
 
-static RESULT_CHECK: Keys = Keys { what: "a `result_check`", keys: &[TYPE, FIELD, EXPECTED, VERIFY_WITH] };
+static RESULT_CHECK: Object = Object { what: "a `result_check`", keys: &[TYPE, FIELD, EXPECTED, VERIFY_WITH] };
 
 /// How scenarios end.
 const STATUSES: [&str; 4] = ["completed", "limit_reached", "timeout", "error"];
 
 fn read_stored(reading: &mut Reading<'_>, node: &Text<'_>) -> Option<Check> {
-    let fields = Fields::read(reading, &RESULT_CHECK, node)?;
+    let fields = RESULT_CHECK.fields(reading, node)?;
     let field = fields.get("field").and_then(|it| reading.text("`field`", it));
     let field = field.map(|it| result_field(reading, &it.value, it.span));
     let wanted = Wanted::read_stored(reading, &fields);

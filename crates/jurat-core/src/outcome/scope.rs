@@ -4,9 +4,9 @@ use std::fmt;
 
 use jurat_compare::ArgError;
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, listed};
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
 use jurat_format::value::{Content, Node as Text, Val, Value, shown_within};
 
 use super::format::{TYPE, kind};
@@ -184,7 +184,7 @@ pub(super) fn read_scope(reading: &mut Reading<'_>, node: &Text<'_>) -> Option<S
         return None;
     }
     let kind = kind(reading, "the `type` of a scope", Scope::NAMED, node)?;
-    let fields = Fields::read(reading, keys_of_scope(kind), node)?;
+    let fields = keys_of_scope(kind).fields(reading, node)?;
     Some(match kind {
         "first_turn" => Scope::First,
         "last_turn" => Scope::Last,
@@ -199,13 +199,13 @@ pub(super) fn read_scope(reading: &mut Reading<'_>, node: &Text<'_>) -> Option<S
     })
 }
 
-fn keys_of_scope(kind: &str) -> &'static Keys {
-    static SINGLE: Keys = Keys { what: "a scope", keys: &[TYPE] };
-    static AT: Keys = Keys {
+fn keys_of_scope(kind: &str) -> &'static Object {
+    static SINGLE: Object = Object { what: "a scope", keys: &[TYPE] };
+    static AT: Object = Object {
         what: "the scope `turn_at`",
         keys: &[TYPE, Key::required("index", Form::Integer(i64::MIN), "which turn; negative ones count from the end")],
     };
-    static SEVERAL: Keys = Keys {
+    static SEVERAL: Object = Object {
         what: "a scope of several turns",
         keys: &[TYPE, Key::optional("node_id", Form::Any, "the node they were at, or several").or(&["node"])],
     };

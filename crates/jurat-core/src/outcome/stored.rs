@@ -4,7 +4,7 @@
 //! written under names of our own: `not`, `cel`, thresholds of aggregations, operators as `{"operator": "contains"}`.
 
 use jurat_compare::ArgError;
-use jurat_format::form::Keys;
+use jurat_format::form::Object;
 use jurat_format::problem::listed;
 use jurat_format::reader::Reading;
 use jurat_format::value::{Content, Map, Node, Val, Value, python};
@@ -17,7 +17,7 @@ pub(crate) struct StoredKind {
     pub(crate) name: &'static str,
     /// How Karenina's checkpoints call it.
     pub(crate) class: &'static str,
-    pub(crate) keys: &'static Keys,
+    pub(crate) keys: &'static Object,
     /// Reads it in a definition, and reports everything that is wrong with it.
     pub(crate) read: fn(&mut Reading<'_>, &Node<'_>) -> Option<Check>,
     /// Reads it as Karenina does, which ignores what it does not know.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use jurat_compare::expression::Expression;
 use jurat_compare::{ArgError, Fault, Mismatch};
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, listed_all};
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
 use jurat_format::value::{Entry, Map, Node as Text, Span, Val, Value};
 
 use super::Check;
@@ -186,12 +186,12 @@ fn load_cel(node: &Text<'_>) -> Result<Check, ArgError> {
 
 const SCOPE: Key = Key::required("scope", Form::Any, "which turns");
 
-static TURN_CHECK: Keys = Keys { what: "a `turn_check`", keys: &[TYPE, SCOPE, FIELD, EXPECTED, VERIFY_WITH] };
+static TURN_CHECK: Object = Object { what: "a `turn_check`", keys: &[TYPE, SCOPE, FIELD, EXPECTED, VERIFY_WITH] };
 
-static TURN_CEL: Keys = Keys { what: "a `turn_cel`", keys: &[TYPE, SCOPE, EXPRESSION] };
+static TURN_CEL: Object = Object { what: "a `turn_cel`", keys: &[TYPE, SCOPE, EXPRESSION] };
 
 fn read_field(reading: &mut Reading<'_>, node: &Text<'_>) -> Option<Check> {
-    let fields = Fields::read(reading, &TURN_CHECK, node)?;
+    let fields = TURN_CHECK.fields(reading, node)?;
     let scope = fields.get("scope").and_then(|it| read_scope(reading, it));
     let field = fields.get("field").and_then(|it| reading.text("`field`", it));
     let field = field.map(|it| turn_field(reading, &it.value, it.span));
@@ -201,13 +201,13 @@ fn read_field(reading: &mut Reading<'_>, node: &Text<'_>) -> Option<Check> {
 }
 
 fn read_cel(reading: &mut Reading<'_>, node: &Text<'_>) -> Option<Check> {
-    let fields = Fields::read(reading, &TURN_CEL, node)?;
+    let fields = TURN_CEL.fields(reading, node)?;
     let scope = fields.get("scope").and_then(|it| read_scope(reading, it));
     let test = fields.get("expression").and_then(|it| read_turn_expression(reading, "`expression`", it));
     Some(TurnCheck { scope: scope?, test: test? }.into())
 }
 
-/// Keys that say something else than a field, where turns are named.
+/// Object that say something else than a field, where turns are named.
 const TAKEN: [&str; 3] = ["node", "index", "cel"];
 
 /// `first_turn` and its siblings: fields with what they must be, and which turns are meant.

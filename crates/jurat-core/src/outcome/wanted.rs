@@ -4,9 +4,10 @@ use std::fmt;
 
 use jurat_compare::{ArgError, Args, Comparison, Fault, Inapplicable, Judgement, Operand, Operator, Origin, find};
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, listed};
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
 use jurat_format::value::{Content, Entry, Node, Span, Val, Value};
 
 use super::stored::{object, present, required, wrong};
@@ -147,9 +148,7 @@ impl Wanted {
         let entry = self.operator().entry();
         let is_needless = *expected == Val::Null && matches!(entry.operand, Operand::Ignored | Operand::Direction);
         let operand = (!is_needless).then(|| ("expected_value", expected.clone()));
-        Some(Val::Map(
-            [("operator", crate::suite::write::operator(self.operator()))].into_iter().chain(operand).collect(),
-        ))
+        Some(Val::Map([("operator", comparison::operator_value(self.operator()))].into_iter().chain(operand).collect()))
     }
 
     /// Reads `expected` and `verify_with` of a stored check.
@@ -281,10 +280,10 @@ pub(super) const EXPECTED: Key = Key::optional("expected", Form::Any, "what it i
 pub(super) const VERIFY_WITH: Key = Key::required("verify_with", Form::Any, "the comparison");
 
 /// The keys of a comparison inside an outcome: the field is named already.
-static COMPARED: Keys = Keys { what: "a comparison of a field", keys: &[comparison::KEYS[2], comparison::KEYS[3]] };
+static COMPARED: Object = Object { what: "a comparison of a field", keys: &[comparison::KEYS[2], comparison::KEYS[3]] };
 
 fn compared(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Wanted> {
-    let fields = Fields::read(reading, &COMPARED, node)?;
+    let fields = COMPARED.fields(reading, node)?;
     let compared = comparison::read(reading, &fields)?;
     let expected = match compared.expected {
         None => Val::Null,

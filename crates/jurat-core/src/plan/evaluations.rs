@@ -14,7 +14,7 @@ use crate::check::DIMENSIONS;
 use crate::effect::{Messages, ModelRequest, Schema, ToolChoice};
 use crate::evaluation::{Brief, CheckSeen, OnFailedCheck, Profile, Seat, messages, reply_schema};
 use crate::judge::{Prompt, ReplyForm, ReplySchema};
-use crate::suite::{EvaluationText, Suite};
+use crate::suite::{Aggregate, EvaluationText, Suite};
 
 /// The role that judges unless the author says otherwise.
 const JUDGE: &str = "judge";
@@ -115,7 +115,7 @@ pub(super) fn planned(suite: &Suite, sees: &[TaskIx]) -> Option<Arc<PlannedEvalu
         form: default.form.clone(),
         max_retries: text.max_retries,
         repeat: 1,
-        aggregate: None,
+        aggregate: Aggregate::Majority,
     };
     Some(Arc::new(PlannedEvaluation { profile, judge, sees: sees.to_vec(), briefs, default }))
 }

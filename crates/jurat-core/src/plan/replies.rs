@@ -129,7 +129,7 @@ fn own_need(task: &Task) -> Option<Need<'_>> {
     if needs_value(comparison) || comparison.item_path.is_some() {
         return Some(Need::Value { operator: &comparison.operator, kind });
     }
-    matches!(judge.aggregate, Some(Aggregate::Mean | Aggregate::Median)).then_some(Need::Number)
+    matches!(judge.aggregate, Aggregate::Mean | Aggregate::Median).then_some(Need::Number)
 }
 
 fn needs_value(comparison: &TaskComparison) -> bool {

@@ -156,7 +156,7 @@ pub struct PlannedJudge {
     /// How often each model is asked.
     pub repeat: u32,
     /// How several replies become one.
-    pub aggregate: Option<Aggregate>,
+    pub aggregate: Aggregate,
 }
 
 /// `otherwise` is what a reply must be where no `output` says so.

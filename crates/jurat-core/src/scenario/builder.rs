@@ -525,10 +525,12 @@ impl From<Function> for Handover {
 impl Handover {
     /// The strategies that have names.
     pub const NAMED: [(&'static str, Handover); 3] = [
-        ("transcript_prepend", Handover::TranscriptPrepend),
-        ("transcript_append", Handover::TranscriptAppend),
-        ("transcript_materialize", Handover::TranscriptMaterialize),
+        (Handover::NAMES[0], Handover::TranscriptPrepend),
+        (Handover::NAMES[1], Handover::TranscriptAppend),
+        (Handover::NAMES[2], Handover::TranscriptMaterialize),
     ];
+
+    pub const NAMES: [&'static str; 3] = ["transcript_prepend", "transcript_append", "transcript_materialize"];
 
     /// The strategy with this name.
     pub fn named(name: &str) -> Option<Handover> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jurat_compare::Fault;
+use jurat_format::choices;
 use jurat_format::value::{Map, Val, Value};
 
 use super::route::Tested;
@@ -46,30 +47,18 @@ pub struct Execution {
     pub unclear: Option<Fault>,
 }
 
-/// How a scenario ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
-    /// It ended by itself.
-    Completed,
-    /// It took as many turns as it may.
-    LimitReached,
-    /// It took as long as it may.
-    Timeout,
-    /// A turn failed in another way than by its content.
-    Error,
-}
-
-impl Status {
-    /// All of them, by name.
-    pub const NAMED: [(&'static str, Status); 4] = [
-        ("completed", Status::Completed),
-        ("limit_reached", Status::LimitReached),
-        ("timeout", Status::Timeout),
-        ("error", Status::Error),
-    ];
-
-    pub fn name(self) -> &'static str {
-        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("error", |(name, _)| name)
+choices! {
+    /// How a scenario ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Status {
+        /// It ended by itself.
+        Completed = "completed",
+        /// It took as many turns as it may.
+        LimitReached = "limit_reached",
+        /// It took as long as it may.
+        Timeout = "timeout",
+        /// A turn failed in another way than by its content.
+        Error = "error",
     }
 }
 

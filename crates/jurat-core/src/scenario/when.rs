@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use jurat_compare::expression::{Expression, ExpressionError};
 use jurat_compare::{Args, Operator, Origin, find};
+use jurat_format::choices;
 use jurat_format::problem::{listed, nearest};
 use jurat_format::value::{Content, Entry, Kind, Map, Node, Span, Val, Value};
 
@@ -128,22 +129,19 @@ pub fn bounded(field: &str, bound: Bound, number: f64) -> StateCheck {
     StateCheck { field: StatePath::parse(field), expected: Val::Null, verify_with }
 }
 
-/// Which side of a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
-    /// `gte`.
-    AtLeast,
-    /// `gt`.
-    Above,
-    /// `lte`.
-    AtMost,
-    /// `lt`.
-    Below,
-}
-
-impl Bound {
-    const NAMED: [(&'static str, Bound); 4] =
-        [("gte", Bound::AtLeast), ("gt", Bound::Above), ("lte", Bound::AtMost), ("lt", Bound::Below)];
+choices! {
+    /// Which side of a number.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Bound {
+        /// `gte`.
+        AtLeast = "gte",
+        /// `gt`.
+        Above = "gt",
+        /// `lte`.
+        AtMost = "lte",
+        /// `lt`.
+        Below = "lt",
+    }
 }
 
 /// The condition in its shortest form.

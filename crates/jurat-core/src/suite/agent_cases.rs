@@ -15,14 +15,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{self, Field, METADATA};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
-use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
+use jurat_format::value::{Content, Entry, Node, Span, Spanned, Val, Value};
 
 use super::agents::{self, AgentText, LimitsText};
-use super::judging::{PROMPT, text_or_file};
-use super::{Suite, check, evaluation, task};
+use super::{Suite, check, evaluation, judging, task};
 use crate::agent::{AgentCase, Network, plain_relative_path};
 use crate::evaluation::{Expectations, Rubric};
 
@@ -57,12 +59,10 @@ pub struct AgentCaseText {
     pub metadata: Value,
     network: Option<Network>,
     limits: LimitsText,
-    /// As it was written, without its tasks.
-    pub(crate) written: Value,
 }
 
 /// Who is given a case.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum AgentName {
     /// The only agent there is.
     Only,
@@ -70,13 +70,6 @@ pub enum AgentName {
     Named(Spanned<String>),
     /// The one that is described here.
     Here(Box<AgentText>),
-}
-
-/// Two are equal when they are written alike; where they stand makes no difference.
-impl PartialEq for AgentCaseText {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.id, &self.written) == (&other.id, &other.written)
-    }
 }
 
 impl AgentCaseText {
@@ -113,41 +106,80 @@ impl AgentCaseText {
     }
 }
 
-static CASE: Keys = Keys {
+/// A path, relative to the file that holds it.
+const PATH: Shape<Spanned<PathBuf>> = Shape::new(Form::Text, |reading, what, node| {
+    let written = reading.text(what, node)?;
+    Some(Spanned::new(reading.beside(written.span, &written.value), written.span))
+});
+
+const ID: Field<Spanned<String>> = Field::optional("id", shape::TEXT, "its id, when cases are a list").or(&["case_id"]);
+const DESCRIPTION: Field<String> = field::DESCRIPTION.or(&["title"]);
+const AGENT: Key =
+    Key::optional("agent", Form::Either(&[Form::Text, agents::ONE]), "an entry of `agents`, or an agent")
+        .default_words("the only entry of `agents`");
+const TASK: Field<(Spanned<String>, Option<String>)> =
+    Field::optional("task", judging::TEXT_OR_FILE, "the task: the first message to the agent");
+const TURNS: Field<Vec<String>> = Field::optional(
+    "turns",
+    Shape::new(const { Form::List(&judging::FORM) }, turns),
+    "several messages, one after the other in one session; in place of `task`",
+);
+const SYSTEM: Field<(Spanned<String>, Option<String>)> = Field::optional(
+    "system",
+    judging::TEXT_OR_FILE,
+    "a system prompt, added to that of the agent's program; part of the first message for `openclaw` and `mini_swe_agent`",
+);
+const ATTACHMENTS: Field<Vec<(String, String)>> = Field::optional(
+    "attachments",
+    Shape::new(Form::List(&Form::Text), attachments),
+    "text files that are added to the first message",
+);
+const WORKSPACE: Field<Spanned<PathBuf>> =
+    Field::optional("workspace", PATH, "a directory; each run starts with a fresh copy of it as its workspace")
+        .default_words("an empty workspace");
+const KEY_OUTPUTS: Field<Vec<String>> = Field::optional(
+    "key_outputs",
+    Shape::new(Form::List(&Form::Text), key_outputs),
+    "the files that it should write, relative to its workspace; they are stored as output artifacts",
+);
+const ARTIFACT: Field<Spanned<PathBuf>> =
+    Field::optional("artifact", PATH, "the file of a run artifact, for the runner `recorded`");
+const NETWORK: Field<Network> =
+    Field::optional("network", agents::NETWORK_SHAPE, "network access in this case, in place of the agent's");
+const LIMITS: Field<LimitsText> =
+    Field::optional("limits", agents::LIMITS_SHAPE, "limits in this case, in place of the agent's");
+const EXPECTATIONS: Field<Expectations> =
+    Field::optional("expectations", evaluation::EXPECTATIONS_SHAPE, "what is expected of its runs, for `evaluation`")
+        .or_null();
+const RUBRIC: Field<Rubric> =
+    Field::optional("rubric", evaluation::RUBRIC_SHAPE, "what scores of its runs mean, for `evaluation`").or_null();
+const TAGS: Field<Vec<String>> = Field::optional("tags", shape::STRINGS, "tags to select it by");
+const TASKS: Key =
+    Key::optional("tasks", const { Form::List(&Form::Object(&task::TASK)) }, "tasks that apply to this case alone");
+const DETERMINISTIC_CHECKS: Key =
+    Key::optional("deterministic_checks", check::ENTRIES, "checks that apply to this case alone");
+
+static CASE: Object = Object {
     what: "a case",
     keys: &[
-        Key::optional("id", Form::Text, "its id, when cases are a list").or(&["case_id"]),
-        Key::DESCRIPTION.or(&["title"]),
-        Key::optional("agent", Form::Either(&[Form::Text, agents::ONE]), "an entry of `agents`, or an agent")
-            .default("the only entry of `agents`"),
-        Key::optional("task", PROMPT, "the task: the first message to the agent"),
-        Key::optional(
-            "turns",
-            Form::List(&PROMPT),
-            "several messages, one after the other in one session; in place of `task`",
-        ),
-        Key::optional(
-            "system",
-            PROMPT,
-            "a system prompt, added to that of the agent's program; part of the first message for `openclaw` and `mini_swe_agent`",
-        ),
-        Key::optional("attachments", Form::List(&Form::Text), "text files that are added to the first message"),
-        Key::optional("workspace", Form::Text, "a directory; each run starts with a fresh copy of it as its workspace")
-            .default("an empty workspace"),
-        Key::optional(
-            "key_outputs",
-            Form::List(&Form::Text),
-            "the files that it should write, relative to its workspace; they are stored as output artifacts",
-        ),
-        Key::optional("artifact", Form::Text, "the file of a run artifact, for the runner `recorded`"),
-        Key::optional("network", agents::NETWORK, "network access in this case, in place of the agent's"),
-        Key::optional("limits", Form::Object(&agents::LIMITS), "limits in this case, in place of the agent's"),
-        Key::optional("expectations", evaluation::EXPECTATIONS_FORM, "what is expected of its runs, for `evaluation`"),
-        Key::optional("rubric", evaluation::RUBRIC_FORM, "what scores of its runs mean, for `evaluation`"),
-        Key::optional("tags", Form::List(&Form::Text), "tags to select it by"),
-        Key::METADATA,
-        Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "tasks that apply to this case alone"),
-        Key::optional("deterministic_checks", check::ENTRIES, "checks that apply to this case alone"),
+        ID.key,
+        DESCRIPTION.key,
+        AGENT,
+        TASK.key,
+        TURNS.key,
+        SYSTEM.key,
+        ATTACHMENTS.key,
+        WORKSPACE.key,
+        KEY_OUTPUTS.key,
+        ARTIFACT.key,
+        NETWORK.key,
+        LIMITS.key,
+        EXPECTATIONS.key,
+        RUBRIC.key,
+        TAGS.key,
+        METADATA.key,
+        TASKS,
+        DETERMINISTIC_CHECKS,
     ],
 };
 
@@ -198,23 +230,18 @@ fn case(
     node: &Node<'_>,
 ) -> Option<AgentCaseText> {
     let n_before = reading.n_errors();
-    let fields = Fields::read(reading, &CASE, node)?;
+    let fields = CASE.fields(reading, node)?;
     let id = named(reading, key, &fields);
-    let mut said = |name: &str| fields.get(name).and_then(|it| text_or_file(reading, &format!("`{name}`"), it));
-    let (task, system) = (said("task"), said("system"));
-    let turns: Option<Vec<String>> = fields.get("turns").map(|it| {
-        let items = reading.list("`turns`", "a list of texts", it);
-        let turns = items.iter().filter_map(|it| text_or_file(reading, "an item of `turns`", it));
-        turns.map(|(text, _)| text.value).collect()
-    });
-    let turns_span = fields.key_span("turns").or_else(|| fields.key_span("task")).unwrap_or(fields.head());
-    if let (Some(second), Some(first)) = (fields.key_span("turns"), fields.key_span("task")) {
+    let (task, system) = (fields.read(reading, &TASK), fields.read(reading, &SYSTEM));
+    let turns = fields.read(reading, &TURNS);
+    let turns_span = fields.key_span(&TURNS).or_else(|| fields.key_span(&TASK)).unwrap_or(fields.head());
+    if let (Some(second), Some(first)) = (fields.key_span(&TURNS), fields.key_span(&TASK)) {
         let problem = Problem::new(&codes::CONFLICT, "a case has either `task` or `turns`");
         let problem = problem.at(second, "and this").at(first, "this");
         reading.problem(problem.help("`task` is what one turn says; put it first among `turns`"));
     }
-    let description = fields.get("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
-    let agent = match fields.get("agent") {
+    let description = fields.read(reading, &DESCRIPTION);
+    let agent = match fields.node(&AGENT) {
         None => Some(AgentName::Only),
         Some(node) if node.entries().is_some() => {
             let name = id.as_ref().map_or_else(|| "agent".to_owned(), |it| it.value.clone());
@@ -224,24 +251,18 @@ fn case(
                 AgentName::Here(Box::new(it))
             })
         }
-        Some(node) => reading.text("`agent`", node).map(AgentName::Named),
+        Some(node) => reading.text(&AGENT.quoted(), node).map(AgentName::Named),
     };
-    let attachments = fields.get("attachments").map(|it| attachments(reading, it)).unwrap_or_default();
-    let path = |reading: &mut Reading<'_>, key: &str| {
-        let written = fields.get(key).and_then(|it| reading.text(&format!("`{key}`"), it))?;
-        Some(Spanned::new(reading.beside(written.span, &written.value), written.span))
-    };
-    let (workspace, artifact) = (path(reading, "workspace"), path(reading, "artifact"));
-    let key_outputs = fields.get("key_outputs").map(|it| key_outputs(reading, it)).unwrap_or_default();
-    let network = fields.get("network").and_then(|it| agents::network(reading, it));
-    let limits = fields.get("limits").and_then(|it| LimitsText::read(reading, it)).unwrap_or_default();
-    let tags = fields.get("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default();
-    let metadata = Val::Map(fields.metadata(reading));
-    let said = |name: &str| fields.given(name);
-    let expectations = said("expectations").and_then(|it| evaluation::expectations(reading, it));
-    let rubric = said("rubric").and_then(|it| evaluation::rubric(reading, it));
-    let wanted = ["expectations", "rubric"].into_iter().find(|it| said(it).is_some());
-    let wanted = wanted.and_then(|it| fields.key_span(it));
+    let attachments = fields.read(reading, &ATTACHMENTS).unwrap_or_default();
+    let (workspace, artifact) = (fields.read(reading, &WORKSPACE), fields.read(reading, &ARTIFACT));
+    let key_outputs = fields.read(reading, &KEY_OUTPUTS).unwrap_or_default();
+    let network = fields.read(reading, &NETWORK);
+    let limits = fields.read(reading, &LIMITS).unwrap_or_default();
+    let tags = fields.read(reading, &TAGS).unwrap_or_default();
+    let metadata = Val::Map(fields.read(reading, &METADATA).unwrap_or_default());
+    let (expectations, rubric) = (fields.read(reading, &EXPECTATIONS), fields.read(reading, &RUBRIC));
+    let wanted = [EXPECTATIONS.key, RUBRIC.key].into_iter().find(|it| fields.node(it).is_some());
+    let wanted = wanted.and_then(|it| fields.key_span(&it));
     let turns = turns.unwrap_or_else(|| task.map(|(text, _)| text.value).into_iter().collect());
     if turns.is_empty() && artifact.is_none() && reading.n_errors() == n_before {
         let problem = Problem::new(&codes::MISSING_KEY, "a case needs a `task`, `turns` or an `artifact`");
@@ -252,7 +273,6 @@ fn case(
         own_tasks(reading, suite, id, &fields);
     }
     let (id, agent) = (id?, agent?);
-    let written = written(node);
     (reading.n_errors() == n_before).then(|| AgentCaseText {
         id,
         description,
@@ -267,17 +287,16 @@ fn case(
         expectations,
         rubric,
         wanted,
-        tags: tags.into_iter().map(|it| it.value).collect(),
+        tags,
         metadata,
         network,
         limits,
-        written,
     })
 }
 
 /// The id of a case: its key, or what it says.
 fn named(reading: &mut Reading<'_>, key: Option<Spanned<String>>, fields: &Fields<'_, '_>) -> Option<Spanned<String>> {
-    let id = fields.own_id(reading, key, "case", NAMED)?;
+    let id = fields.own_id(reading, key, &ID, "case", NAMED)?;
     if id.value.trim().is_empty() {
         let problem = Problem::new(&codes::WRONG_VALUE, "the id of a case cannot be empty");
         reading.problem(problem.at(id.span, "empty").help(NAMED));
@@ -289,22 +308,29 @@ fn named(reading: &mut Reading<'_>, key: Option<Spanned<String>>, fields: &Field
 /// What the id of a case is for.
 const NAMED: &str = "reports and selections name it by its id";
 
+fn turns(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<String>> {
+    let items = reading.list(what, "a list of texts", node);
+    let what = format!("an item of {what}");
+    let turns = items.iter().filter_map(|it| (judging::TEXT_OR_FILE.read)(reading, &what, it));
+    Some(turns.map(|(text, _)| text.value).collect())
+}
+
 /// The files that are shown to the agent. Each becomes a source of the definition, so that a run has them.
-fn attachments(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<(String, String)> {
+fn attachments(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<(String, String)>> {
     let mut attachments = Vec::new();
-    for file in reading.texts("`attachments`", node) {
+    for file in reading.texts(what, node) {
         let path = reading.beside(file.span, &file.value);
         let Some(text) = super::load::read_text(reading, &path, Some(file.span)) else { continue };
         reading.sources.add(&path, text.clone());
         let name = path.file_name().map_or_else(|| file.value.clone(), |it| it.to_string_lossy().into_owned());
         attachments.push((name, text));
     }
-    attachments
+    Some(attachments)
 }
 
-fn key_outputs(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<String> {
+fn key_outputs(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<String>> {
     let mut paths = Vec::new();
-    for path in reading.texts("`key_outputs`", node) {
+    for path in reading.texts(what, node) {
         match plain_relative_path(&path.value) {
             Some(path) => paths.push(path),
             None => {
@@ -314,20 +340,21 @@ fn key_outputs(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<String> {
             }
         }
     }
-    paths
+    Some(paths)
 }
 
 /// Tasks and checks that apply to the case alone.
 fn own_tasks(reading: &mut Reading<'_>, suite: &mut Suite, id: &Spanned<String>, fields: &Fields<'_, '_>) {
-    let tasks = fields.get("tasks").map(|it| reading.list("`tasks`", "a list of tasks", it)).unwrap_or_default();
-    let checks = fields.get("deterministic_checks");
-    let checks = checks.map(|it| reading.list("`deterministic_checks`", "a list of checks", it)).unwrap_or_default();
+    let tasks = fields.node(&TASKS).map(|it| reading.list(&TASKS.quoted(), "a list of tasks", it)).unwrap_or_default();
+    let checks = fields.node(&DETERMINISTIC_CHECKS);
+    let checks =
+        checks.map(|it| reading.list(&DETERMINISTIC_CHECKS.quoted(), "a list of checks", it)).unwrap_or_default();
     let all = tasks.iter().map(|it| (it, false)).chain(checks.iter().map(|it| (it, true)));
     for (item, is_check) in all {
         let read = if is_check { check::read_entry(reading, item) } else { task::read(reading, item) };
         match read {
             Ok(mut task) => {
-                if let Some(on) = item.get("on") {
+                if let Some(on) = item.get(task::ON.key.name) {
                     let problem = Problem::new(&codes::CONFLICT, "a task of a case applies to it alone");
                     let problem = problem.at(on.span, "for others, too?").at(id.span, "this case");
                     reading.problem(problem.help("drop `on`, or move the task to the `tasks` of the suite"));
@@ -339,11 +366,4 @@ fn own_tasks(reading: &mut Reading<'_>, suite: &mut Suite, id: &Spanned<String>,
             Err(None) => suite.lost.tasks = true,
         }
     }
-}
-
-/// The case without its tasks, which are written with all others.
-fn written(node: &Node<'_>) -> Value {
-    let Val::Map(map) = node.to_val().into_owned() else { return Val::Null };
-    let is_kept = |key: &str| !matches!(key, "tasks" | "deterministic_checks");
-    Val::Map(map.into_iter().filter(|(key, _)| is_kept(key)).collect::<Map<'static>>())
 }

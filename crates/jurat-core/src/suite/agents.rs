@@ -10,15 +10,22 @@
 //! another agent without being touched.
 
 use std::path::Path;
+use std::time::Duration;
 
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::choice::{Choice, names};
+use jurat_format::choices;
+use jurat_format::field::{Defaulted, Field};
+use jurat_format::fields::Fields;
+use jurat_format::form::{DefaultValue, Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
-use jurat_format::value::{Content, Map, Node, Span, Spanned, Val, Value};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
+use jurat_format::value::{Content, Map, Node, Span, Spanned, Val};
 use jurat_format::{codes, duration, size};
 
 use super::tool_filter;
 use crate::agent::{Agent, Fragments, Isolation, Limits, Network, ProbeTool, Runner};
+use crate::tool::ToolFilter;
 
 /// An agent as it was written.
 #[derive(Debug, Clone)]
@@ -35,140 +42,196 @@ pub struct AgentText {
     pub filtered: Vec<Spanned<String>>,
     /// Where it says that it may take turns of its own.
     pub runner: Span,
-    pub(crate) written: Value,
 }
 
-/// Two are equal when they are written alike; where they stand makes no difference.
-impl PartialEq for AgentText {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.name, &self.written) == (&other.name, &other.written)
+impl Choice for &'static Runner {
+    const NAMED: &'static [(&'static str, &'static Runner)] = &Runner::NAMED;
+    const NAMES: &'static [&'static str] = &names(&Runner::NAMED);
+}
+
+choices! {
+    /// A part of the network that has a name.
+    #[derive(Clone, Copy)]
+    enum NetworkName {
+        Off = "off",
+        Loopback = "loopback",
+        Host = "host",
     }
 }
 
-const RUNNERS: [&str; Runner::NAMED.len()] = {
-    let mut names = [""; Runner::NAMED.len()];
-    let mut ix = 0;
-    while ix < names.len() {
-        names[ix] = Runner::NAMED[ix].0;
-        ix += 1;
+choices! {
+    /// What a program prints.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Printed {
+        Events = "events",
+        Text = "text",
     }
-    names
-};
+}
 
-static ALLOW: Keys = Keys {
-    what: "`network`",
-    keys: &[Key::required("allow", Form::List(&Form::Text), "the host names that may be reached, through a proxy")],
-};
+choices! {
+    #[derive(Clone, Copy)]
+    enum Engine {
+        Docker = "docker",
+        Podman = "podman",
+    }
+}
 
-static CONTAINER: Keys = Keys {
-    what: "a container",
-    keys: &[
-        Key::required("image", Form::Text, "the image of the container"),
-        Key::optional("engine", Form::Choice(&["docker", "podman"]), "the container engine").default("`docker`"),
-    ],
-};
+const NAMESPACES: &str = "namespaces";
 
-static SANDBOX: Keys =
-    Keys { what: "`sandbox`", keys: &[Key::required("container", Form::Object(&CONTAINER), "a container")] };
+const ALLOW: Field<Vec<String>> =
+    Field::required("allow", shape::STRINGS, "the host names that may be reached, through a proxy");
 
-pub(super) static LIMITS: Keys = Keys {
+static ALLOWED: Object = Object { what: "`network`", keys: &[ALLOW.key] };
+
+const IMAGE: Field<String> = Field::required("image", shape::STRING, "the image of the container");
+const ENGINE: Defaulted<Engine> =
+    Field::optional("engine", shape::choice(), "the container engine").default_choice("docker");
+
+static IMAGE_AND_ENGINE: Object = Object { what: "a container", keys: &[IMAGE.key, ENGINE.key] };
+
+const CONTAINER: Field<Isolation> =
+    Field::required("container", Shape::new(Form::Object(&IMAGE_AND_ENGINE), container), "a container");
+
+static SANDBOX_CONTAINER: Object = Object { what: "`sandbox`", keys: &[CONTAINER.key] };
+
+const TIME: Field<Duration> = Field::optional("time", duration::SHAPE, "time for all turns together")
+    .printed_default(DefaultValue::Seconds(Limits::DEFAULT.time.as_secs()));
+const TURNS: Field<u32> = Field::optional(
+    "turns",
+    shape::count::<1>(),
+    "maximum steps of the agent's own loop, for agents that have such a setting",
+);
+const REQUESTS: Field<u64> = Field::optional("requests", shape::large_count::<1>(), "maximum requests to its model");
+const TOKENS: Field<u64> =
+    Field::optional("tokens", shape::large_count::<1>(), "maximum tokens of its model, input and output");
+const COST_USD: Field<f64> =
+    Field::optional("cost_usd", shape::AMOUNT, "maximum cost in dollars; its model must have a `price`");
+const LIMIT_OUTPUT: Field<u64> = Field::optional("output", size::SHAPE, "maximum size of what it prints")
+    .printed_default(DefaultValue::Bytes(Limits::DEFAULT.output));
+const PROCESSES: Field<u64> =
+    Field::optional("processes", shape::large_count::<1>(), "maximum number of processes at a time")
+        .printed_default(DefaultValue::Integer(Limits::DEFAULT.processes as i64));
+const MEMORY: Field<u64> = Field::optional("memory", size::SHAPE, "maximum memory of all its processes together")
+    .printed_default(DefaultValue::Bytes(Limits::DEFAULT.memory));
+const WORKSPACE: Field<u64> = Field::optional("workspace", size::SHAPE, "maximum size of its workspace")
+    .printed_default(DefaultValue::Bytes(Limits::DEFAULT.workspace));
+
+static RUN_LIMITS: Object = Object {
     what: "`limits` of an agent",
     keys: &[
-        Key::optional("time", duration::FORM, "time for all turns together").default("`10m`"),
-        Key::optional(
-            "turns",
-            Form::Integer(1),
-            "maximum steps of the agent's own loop, for agents that have such a setting",
-        ),
-        Key::optional("requests", Form::Integer(1), "maximum requests to its model"),
-        Key::optional("tokens", Form::Integer(1), "maximum tokens of its model, input and output"),
-        Key::optional(
-            "cost_usd",
-            Form::Number(0.0, f64::INFINITY),
-            "maximum cost in dollars; its model must have a `price`",
-        ),
-        Key::optional("output", size::FORM, "maximum size of what it prints").default("`64MiB`"),
-        Key::optional("processes", Form::Integer(1), "maximum number of processes at a time").default("`512`"),
-        Key::optional("memory", size::FORM, "maximum memory of all its processes together").default("`4GiB`"),
-        Key::optional("workspace", size::FORM, "maximum size of its workspace").default("`2GiB`"),
+        TIME.key,
+        TURNS.key,
+        REQUESTS.key,
+        TOKENS.key,
+        COST_USD.key,
+        LIMIT_OUTPUT.key,
+        PROCESSES.key,
+        MEMORY.key,
+        WORKSPACE.key,
     ],
 };
 
-pub(super) const NETWORK: Form = Form::Either(&[Form::Choice(&["off", "loopback", "host"]), Form::Object(&ALLOW)]);
+/// Limits as they were written.
+pub(super) const LIMITS_SHAPE: Shape<LimitsText> = Shape::new(Form::Object(&RUN_LIMITS), LimitsText::read);
 
-static CONFIG: Keys = Keys {
-    what: "`config`",
-    keys: &[
-        Key::optional("agents_defaults", Form::Map(&Form::Any), "settings of all agents of the program"),
-        Key::optional("agent", Form::Map(&Form::Any), "settings of this agent; `prompt` is its system prompt"),
-        Key::optional("model_defaults", Form::Map(&Form::Any), "`primary_params`: settings of its requests"),
-        Key::optional("identity", Form::Any, "not used; the identity is a file in the workspace"),
-    ],
-};
+pub(super) const NETWORK_SHAPE: Shape<Network> =
+    Shape::new(const { Form::Either(&[shape::choice::<NetworkName>().form, Form::Object(&ALLOWED)]) }, network);
+
+const AGENTS_DEFAULTS: Key =
+    Key::optional("agents_defaults", Form::Map(&Form::Any), "settings of all agents of the program");
+const CONFIG_AGENT: Key =
+    Key::optional("agent", Form::Map(&Form::Any), "settings of this agent; `prompt` is its system prompt");
+const MODEL_DEFAULTS: Key =
+    Key::optional("model_defaults", Form::Map(&Form::Any), "`primary_params`: settings of its requests");
+const IDENTITY: Key = Key::optional("identity", Form::Any, "not used; the identity is a file in the workspace");
+
+static CONFIG_PARTS: Object =
+    Object { what: "`config`", keys: &[AGENTS_DEFAULTS, CONFIG_AGENT, MODEL_DEFAULTS, IDENTITY] };
 
 /// What fragments must not say: the suite says which model is asked.
 const OF_MODELS: [&str; 5] = ["model", "model_id", "default_model", "primary_model", "requested_model"];
 
-static AGENT: Keys = Keys {
+const DESCRIPTION: Key = Key::optional("description", Form::Text, "what it is; shown in reports");
+const RUNNER: Field<&'static Runner> = Field::optional("runner", shape::choice(), "which kind of agent it is")
+    .default_words("`command` or `call`, whichever key is given");
+const COMMAND: Field<Vec<Spanned<String>>> =
+    Field::optional("command", shape::TEXTS, "a program and its arguments, for the runner `command`");
+const CALL: Field<Spanned<String>> = Field::optional(
+    "call",
+    shape::TEXT,
+    "a function of the program that runs the suite, by its name, for the runner `call`",
+);
+const PROGRAM: Field<String> = Field::optional("program", shape::STRING, "the agent's program")
+    .default_words("its usual name, looked up on `PATH`");
+const ARGS: Field<Vec<String>> =
+    Field::optional("args", shape::STRINGS, "further arguments, after those of the runner");
+const ENV: Field<Vec<(String, String)>> =
+    Field::optional("env", Shape::new(Form::Map(&Form::Text), pairs), "environment variables");
+const PASS_ENV: Field<Vec<String>> = Field::optional(
+    "pass_env",
+    shape::STRINGS,
+    "names of variables of jurat's own environment that are passed on; their values are never stored",
+);
+const MODEL: Field<Spanned<String>> =
+    Field::optional("model", shape::TEXT, "its model: a role under `models`, or `provider/model`")
+        .default_words("the role `subject`, where the runner needs a model");
+const OUTPUT: Defaulted<Printed> = Field::optional(
+    "output",
+    shape::choice(),
+    "what a `command` prints: events as JSON lines, or its final message as text",
+)
+.default_choice("events");
+const TOOLS: Field<Vec<Spanned<String>>> = Field::optional(
+    "tools",
+    shape::TEXTS,
+    "for `llm_probe`: `exec_shell`, `read_file`, `write_file`, and names under `tools`",
+);
+const TOOL_FILTER: Field<(ToolFilter, Vec<Spanned<String>>)> =
+    Field::optional("tool_filter", tool_filter::SHAPE, "for `llm_probe`: tools of servers that it may not use");
+const NETWORK: Field<Network> = Field::optional(
+    "network",
+    NETWORK_SHAPE,
+    "network access: its model alone (`loopback`), nothing (`off`), some host names (`allow`), everything (`host`)",
+)
+.default_words("`loopback` with a model, else `off`");
+const READ_ONLY: Field<Vec<Spanned<String>>> = Field::optional(
+    "read_only",
+    shape::TEXTS,
+    "directories that it may read, beyond those of the system and of its own program",
+);
+const SANDBOX: Field<Isolation> = Field::optional(
+    "sandbox",
+    Shape::new(const { Form::Either(&[Form::Choice(&[NAMESPACES]), Form::Object(&SANDBOX_CONTAINER)]) }, isolation),
+    "the sandbox that it runs in",
+)
+.printed_default(DefaultValue::Name(NAMESPACES));
+const LIMITS: Field<LimitsText> = Field::optional("limits", LIMITS_SHAPE, "limits of a run");
+const CONFIG: Field<Fragments> = Field::optional(
+    "config",
+    Shape::new(Form::Object(&CONFIG_PARTS), fragments),
+    "for `openclaw`: parts of the configuration that is written for its program",
+);
+
+static AGENT: Object = Object {
     what: "an agent",
     keys: &[
-        Key::optional("description", Form::Text, "what it is; shown in reports"),
-        Key::optional(
-            "runner",
-            Form::Choice(&RUNNERS),
-            "which kind of agent it is",
-        ).default("`command` or `call`, whichever key is given"),
-        Key::optional("command", Form::List(&Form::Text), "a program and its arguments, for the runner `command`"),
-        Key::optional(
-            "call",
-            Form::Text,
-            "a function of the program that runs the suite, by its name, for the runner `call`",
-        ),
-        Key::optional("program", Form::Text, "the agent's program").default("its usual name, looked up on `PATH`"),
-        Key::optional("args", Form::List(&Form::Text), "further arguments, after those of the runner"),
-        Key::optional("env", Form::Map(&Form::Text), "environment variables"),
-        Key::optional(
-            "pass_env",
-            Form::List(&Form::Text),
-            "names of variables of jurat's own environment that are passed on; their values are never stored",
-        ),
-        Key::optional(
-            "model",
-            Form::Text,
-            "its model: a role under `models`, or `provider/model`",
-        ).default("the role `subject`, where the runner needs a model"),
-        Key::optional(
-            "output",
-            Form::Choice(&["events", "text"]),
-            "what a `command` prints: events as JSON lines, or its final message as text",
-        ).default("`events`"),
-        Key::optional(
-            "tools",
-            Form::List(&Form::Text),
-            "for `llm_probe`: `exec_shell`, `read_file`, `write_file`, and names under `tools`",
-        ),
-        Key::optional("tool_filter", tool_filter::FORM, "for `llm_probe`: tools of servers that it may not use"),
-        Key::optional(
-            "network",
-            NETWORK,
-            "network access: its model alone (`loopback`), nothing (`off`), some host names (`allow`), everything (`host`)",
-        ).default("`loopback` with a model, else `off`"),
-        Key::optional(
-            "read_only",
-            Form::List(&Form::Text),
-            "directories that it may read, beyond those of the system and of its own program",
-        ),
-        Key::optional(
-            "sandbox",
-            Form::Either(&[Form::Choice(&["namespaces"]), Form::Object(&SANDBOX)]),
-            "the sandbox that it runs in",
-        ).default("`namespaces`"),
-        Key::optional("limits", Form::Object(&LIMITS), "limits of a run"),
-        Key::optional(
-            "config",
-            Form::Object(&CONFIG),
-            "for `openclaw`: parts of the configuration that is written for its program",
-        ),
+        DESCRIPTION,
+        RUNNER.key,
+        COMMAND.key,
+        CALL.key,
+        PROGRAM.key,
+        ARGS.key,
+        ENV.key,
+        PASS_ENV.key,
+        MODEL.key,
+        OUTPUT.key,
+        TOOLS.key,
+        TOOL_FILTER.key,
+        NETWORK.key,
+        READ_ONLY.key,
+        SANDBOX.key,
+        LIMITS.key,
+        CONFIG.key,
     ],
 };
 
@@ -178,15 +241,15 @@ pub(super) const FORM: Form = Form::Map(&ONE);
 
 pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node<'_>) -> Option<AgentText> {
     let n_before = reading.n_errors();
-    let fields = Fields::read(reading, &AGENT, node)?;
-    let named = fields.get("runner").map(|it| reading.choice("`runner`", &Runner::NAMED, it));
-    let mut command = fields.get("command").map(|it| reading.texts("`command`", it));
-    let runner = match (named, &command, fields.get("call")) {
+    let fields = AGENT.fields(reading, node)?;
+    let named = fields.key_span(&RUNNER).map(|_| fields.read(reading, &RUNNER));
+    let mut command = fields.read(reading, &COMMAND);
+    let runner = match (named, &command, fields.node(&CALL.key)) {
         (Some(named), _, _) => named?,
         (None, Some(_), _) => Runner::COMMAND,
         (None, None, Some(_)) => Runner::CALL,
         (None, None, None) => {
-            if !["runner", "command", "call"].iter().any(|it| fields.may_mean(it)) {
+            if !WHO.iter().any(|it| fields.may_mean(it)) {
                 let problem = Problem::new(&codes::MISSING_KEY, "an agent needs a `runner`, or a `command`");
                 let problem = problem.at(fields.head(), "run by whom?");
                 reading.problem(problem.help("for example `runner: claude_code`, or `command: [python3, ./agent.py]`"));
@@ -200,7 +263,7 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
         match (runner.is_command(), words.is_empty()) {
             (true, true) if reading.n_errors() == n_before => {
                 let problem = Problem::new(&codes::WRONG_VALUE, "`command` names no program");
-                let at = fields.key_span("command").unwrap_or(fields.span);
+                let at = fields.key_span(&COMMAND).unwrap_or(fields.span);
                 reading.problem(problem.at(at, "empty").help("for example `command: [python3, ./agent.py]`"));
             }
             (true, _) => {
@@ -208,122 +271,103 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
                 agent.program = words.next();
                 agent.args = words.collect();
             }
-            (false, _) => conflict(
-                reading,
-                &fields,
-                "command",
-                format!("`command` is for the runner `command`, and this one is `{}`", runner.name),
-            ),
+            (false, _) => {
+                let message = format!("`command` is for the runner `command`, and this one is `{}`", runner.name);
+                conflict(reading, &fields, &COMMAND.key, message);
+            }
         }
-    } else if runner.is_command() && fields.get("program").is_none() {
+    } else if runner.is_command() && fields.node(&PROGRAM.key).is_none() {
         let problem = Problem::new(&codes::MISSING_KEY, "the runner `command` needs a `command`");
-        let at = fields.key_span("runner").unwrap_or(fields.span);
+        let at = fields.key_span(&RUNNER).unwrap_or(fields.span);
         reading.problem(problem.at(at, "runs what?").help("for example `command: [python3, ./agent.py]`"));
     }
     agent.function = function(reading, &fields, runner);
-    if let Some(program) = fields.get("program").and_then(|it| reading.text("`program`", it)) {
-        agent.program = Some(program.value);
+    if let Some(program) = fields.read(reading, &PROGRAM) {
+        agent.program = Some(program);
     }
-    if let Some(node) = fields.get("args") {
-        agent.args.extend(reading.texts("`args`", node).into_iter().map(|it| it.value));
-    }
-    agent.env = fields.get("env").map(|it| pairs(reading, it)).unwrap_or_default();
-    let texts = |reading: &mut Reading<'_>, key: &str| {
-        let read = fields.get(key).map(|it| reading.texts(&format!("`{key}`"), it));
-        read.unwrap_or_default()
-    };
-    agent.pass_env = texts(reading, "pass_env").into_iter().map(|it| it.value).collect();
-    for path in texts(reading, "read_only") {
+    agent.args.extend(fields.read(reading, &ARGS).unwrap_or_default());
+    agent.env = fields.read(reading, &ENV).unwrap_or_default();
+    agent.pass_env = fields.read(reading, &PASS_ENV).unwrap_or_default();
+    for path in fields.read(reading, &READ_ONLY).unwrap_or_default() {
         agent.read_only.push(reading.beside(path.span, &path.value));
     }
-    let model = fields.get("model").and_then(|it| reading.text("`model`", it));
+    let model = fields.read(reading, &MODEL);
     agent.model = model.as_ref().map(|it| it.value.clone());
-    if let Some(node) = fields.get("output") {
-        let is_text = reading.choice("`output`", &[("events", false), ("text", true)], node);
-        agent.prints_text = is_text.unwrap_or(false);
-        if !runner.keys.contains(&"output") {
-            conflict(
-                reading,
-                &fields,
-                "output",
-                format!("`output` is for the runner `command`; what `{}` prints is known", runner.name),
-            );
-        }
+    agent.prints_text = fields.value(reading, &OUTPUT) == Printed::Text;
+    if !runner.keys.contains(&OUTPUT.key.name) {
+        let message = format!("`output` is for the runner `command`; what `{}` prints is known", runner.name);
+        conflict(reading, &fields, &OUTPUT.key, message);
     }
     let mut servers = Vec::new();
-    for tool in texts(reading, "tools") {
+    for tool in fields.read(reading, &TOOLS).unwrap_or_default() {
         match ProbeTool::NAMED.iter().find(|(name, _)| *name == tool.value) {
             Some((_, own)) if !agent.tools.contains(own) => agent.tools.push(*own),
             Some(_) => {}
             None => servers.push(tool),
         }
     }
-    let mut filtered = Vec::new();
-    if let Some(node) = fields.get("tool_filter") {
-        agent.tool_filter = tool_filter::read(reading, node, &mut filtered);
-    }
-    for key in ["tools", "tool_filter"] {
-        if fields.get(key).is_some() && !runner.keys.contains(&key) {
-            let message = format!("`{key}` is for the runner `llm_probe`; `{}` has its own tools", runner.name);
-            conflict(reading, &fields, key, message);
-        }
+    let (tool_filter, filtered) = fields.read(reading, &TOOL_FILTER).unwrap_or_default();
+    agent.tool_filter = tool_filter;
+    for key in [TOOLS.key, TOOL_FILTER.key].iter().filter(|it| !runner.keys.contains(&it.name)) {
+        let message = format!("`{}` is for the runner `llm_probe`; `{}` has its own tools", key.name, runner.name);
+        conflict(reading, &fields, key, message);
     }
     agent.servers = servers.iter().map(|it| it.value.clone()).collect();
-    agent.network = fields.get("network").and_then(|it| network(reading, it));
-    if let Some(isolation) = fields.get("sandbox").and_then(|it| isolation(reading, it)) {
+    agent.network = fields.read(reading, &NETWORK);
+    if let Some(isolation) = fields.read(reading, &SANDBOX) {
         agent.isolation = isolation;
     }
-    if let Some(limits) = fields.get("limits").and_then(|it| LimitsText::read(reading, it)) {
+    if let Some(limits) = fields.read(reading, &LIMITS) {
         limits.over(&mut agent.limits);
     }
-    if let Some(node) = fields.get("config") {
-        agent.config = fragments(reading, node);
-        if !runner.keys.contains(&"config") {
-            let message =
-                format!("`config` is for the runner `openclaw`; what `{}` is told is settled otherwise", runner.name);
-            conflict(reading, &fields, "config", message);
-        }
+    agent.config = fields.read(reading, &CONFIG).unwrap_or_default();
+    if !runner.keys.contains(&CONFIG.key.name) {
+        let message =
+            format!("`config` is for the runner `openclaw`; what `{}` is told is settled otherwise", runner.name);
+        conflict(reading, &fields, &CONFIG.key, message);
     }
-    let keys = ["runner", "command", "call"];
-    let runner = keys.iter().find_map(|it| fields.key_span(it)).unwrap_or(fields.span);
-    let written = node.to_val().into_owned();
-    (reading.n_errors() == n_before).then_some(AgentText { agent, name, model, servers, filtered, runner, written })
+    let runner = WHO.iter().find_map(|it| fields.key_span(it)).unwrap_or(fields.span);
+    (reading.n_errors() == n_before).then_some(AgentText { agent, name, model, servers, filtered, runner })
 }
 
 /// The function that runs an agent, when one does.
 fn function(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, runner: &Runner) -> Option<String> {
-    let call = fields.get("call").and_then(|it| reading.text("`call`", it));
+    let call = fields.read(reading, &CALL);
     if !runner.is_function() {
         if call.is_some() {
             let message = format!("`call` is for the runner `call`, and this one is `{}`", runner.name);
-            conflict(reading, fields, "call", message);
+            conflict(reading, fields, &CALL.key, message);
         }
         return None;
     }
-    if let Some(key) = OF_PROGRAMS.iter().find(|it| fields.get(it).is_some()) {
-        conflict(reading, fields, key, format!("`{key}` is for programs, and this agent is a function"));
+    if let Some(key) = OF_PROGRAMS.iter().find(|it| fields.key_span(*it).is_some()) {
+        conflict(reading, fields, key, format!("`{}` is for programs, and this agent is a function", key.name));
     }
-    if call.is_none() && !fields.may_mean("call") {
+    if call.is_none() && !fields.may_mean(&CALL) {
         let problem = Problem::new(&codes::MISSING_KEY, "the runner `call` needs a `call`");
-        let at = fields.key_span("runner").unwrap_or(fields.span);
+        let at = fields.key_span(&RUNNER).unwrap_or(fields.span);
         reading.problem(problem.at(at, "calls what?").help("for example `call: my_agent`, a function of the program"));
     }
     call.map(|it| it.value)
 }
 
-/// The keys that make no sense for a function: nothing is started, and no walls are around it.
-const OF_PROGRAMS: [&str; 7] = ["program", "args", "env", "pass_env", "network", "read_only", "sandbox"];
+/// The keys that say what runs.
+const WHO: [Key; 3] = [RUNNER.key, COMMAND.key, CALL.key];
 
-fn conflict(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, key: &str, message: String) {
-    let at = fields.key_span(key).unwrap_or(fields.span);
+/// The keys that make no sense for a function: no program is started, and there is no sandbox around it.
+const OF_PROGRAMS: [Key; 7] = [PROGRAM.key, ARGS.key, ENV.key, PASS_ENV.key, NETWORK.key, READ_ONLY.key, SANDBOX.key];
+
+/// Notes a key that has no meaning for this runner, if it is there.
+fn conflict(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, key: &Key, message: String) {
+    let Some(at) = fields.key_span(key) else { return };
     reading.problem(Problem::new(&codes::CONFLICT, message).at(at, "for nobody").help("drop it"));
 }
 
 /// An object of names and texts. Numbers and booleans are what variables are made of, too.
-fn pairs(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<(String, String)> {
+fn pairs(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<(String, String)>> {
     let Some(entries) = node.entries() else {
-        reading.wrong_type("`env`", "an object of texts", node);
-        return Vec::new();
+        reading.wrong_type(what, "an object of texts", node);
+        return None;
     };
     let mut pairs = Vec::new();
     for entry in entries {
@@ -337,35 +381,34 @@ fn pairs(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<(String, String)> {
             pairs.push((entry.key.clone().into_owned(), value.value));
         }
     }
-    pairs
+    Some(pairs)
 }
 
 /// What of the network is seen.
-pub(super) fn network(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Network> {
+fn network(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Network> {
     match &node.content {
         Content::Map(_) => {
-            let fields = Fields::read(reading, &ALLOW, node)?;
-            let names = fields.get("allow").map(|it| reading.texts("`allow`", it))?;
-            Some(Network::Allow(names.into_iter().map(|it| it.value).collect()))
+            let fields = ALLOWED.fields(reading, node)?;
+            fields.read(reading, &ALLOW).map(Network::Allow)
         }
         // YAML of old takes `off` for a boolean.
         Content::Scalar(Val::Bool(false)) => Some(Network::Off),
-        _ => {
-            let named = [("off", 0), ("loopback", 1), ("host", 2)];
-            let chosen = reading.choice("`network`", &named, node)?;
-            Network::NAMED.get(chosen).map(|(_, it)| it.clone())
-        }
+        _ => reading.choice(what, &NetworkName::NAMED, node).map(|it| match it {
+            NetworkName::Off => Network::Off,
+            NetworkName::Loopback => Network::Loopback,
+            NetworkName::Host => Network::Host,
+        }),
     }
 }
 
 /// Parts of the configuration of a program.
-fn fragments(reading: &mut Reading<'_>, node: &Node<'_>) -> Fragments {
-    let Some(fields) = Fields::read(reading, &CONFIG, node) else { return Fragments::default() };
-    if let Some(span) = fields.key_span("identity").filter(|_| is_said(fields.get("identity"))) {
+fn fragments(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Fragments> {
+    let fields = CONFIG_PARTS.fields(reading, node)?;
+    if let Some(span) = fields.key_span(&IDENTITY).filter(|_| is_said(fields.node(&IDENTITY))) {
         let problem = Problem::new(&codes::UNUSED_SETTING, "`identity` of an agent is not used").at(span, "not used");
         reading.problem(problem.help("who it is stands in `IDENTITY.md` of its workspace"));
     }
-    let defaults = fields.get("model_defaults");
+    let defaults = fields.node(&MODEL_DEFAULTS);
     for entry in defaults.and_then(Node::entries).unwrap_or(&[]).iter().filter(|it| is_said(Some(&it.value))) {
         match &*entry.key {
             "primary_params" => {}
@@ -383,7 +426,11 @@ fn fragments(reading: &mut Reading<'_>, node: &Node<'_>) -> Fragments {
     }
     let params = defaults.and_then(|it| it.get("primary_params"));
     let mut part = |node: Option<&Node<'_>>| fragment(reading, node);
-    Fragments { defaults: part(fields.get("agents_defaults")), agent: part(fields.get("agent")), params: part(params) }
+    Some(Fragments {
+        defaults: part(fields.node(&AGENTS_DEFAULTS)),
+        agent: part(fields.node(&CONFIG_AGENT)),
+        params: part(params),
+    })
 }
 
 fn fragment(reading: &mut Reading<'_>, node: Option<&Node<'_>>) -> Map<'static> {
@@ -411,24 +458,24 @@ fn is_said(node: Option<&Node<'_>>) -> bool {
     })
 }
 
-fn isolation(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Isolation> {
+fn isolation(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Isolation> {
     if node.entries().is_none() {
-        return reading.choice("`sandbox`", &[("namespaces", ())], node).map(|()| Isolation::Namespaces);
+        return reading.choice(what, &[(NAMESPACES, ())], node).map(|()| Isolation::Namespaces);
     }
-    let fields = Fields::read(reading, &SANDBOX, node)?;
-    let container = fields.get("container")?;
-    let fields = Fields::read(reading, &CONTAINER, container)?;
-    let image = fields.get("image").and_then(|it| reading.text("`image`", it))?.value;
-    let engine =
-        fields.get("engine").map(|it| reading.choice("`engine`", &[("docker", "docker"), ("podman", "podman")], it));
-    let engine = engine.flatten().unwrap_or("docker").to_owned();
-    Some(Isolation::Container { image, engine })
+    let fields = SANDBOX_CONTAINER.fields(reading, node)?;
+    fields.read(reading, &CONTAINER)
+}
+
+fn container(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Isolation> {
+    let fields = IMAGE_AND_ENGINE.fields(reading, node)?;
+    let image = fields.read(reading, &IMAGE)?;
+    Some(Isolation::Container { image, engine: fields.value(reading, &ENGINE).name().to_owned() })
 }
 
 /// Limits as they were written: what is not said stays as it is.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct LimitsText {
-    time: Option<std::time::Duration>,
+    time: Option<Duration>,
     turns: Option<u32>,
     requests: Option<u64>,
     tokens: Option<u64>,
@@ -440,19 +487,19 @@ pub(super) struct LimitsText {
 }
 
 impl LimitsText {
-    pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<LimitsText> {
-        let fields = Fields::read(reading, &LIMITS, node)?;
-        let mut count = |name: &str| {
-            let count = fields.get(name).and_then(|it| reading.integer(&format!("`{name}`"), 1, it));
-            count.and_then(|it| u64::try_from(it).ok())
-        };
-        let (requests, tokens, processes) = (count("requests"), count("tokens"), count("processes"));
-        let turns = fields.get("turns").and_then(|it| reading.count("`turns`", 1, it));
-        let mut bytes = |name: &str| fields.get(name).and_then(|it| size::read(reading, &format!("`{name}`"), it));
-        let (output, memory, workspace) = (bytes("output"), bytes("memory"), bytes("workspace"));
-        let time = fields.get("time").and_then(|it| duration::read(reading, "`time`", it));
-        let cost_usd = fields.get("cost_usd").and_then(|it| reading.number("`cost_usd`", (0.0, f64::INFINITY), it));
-        Some(LimitsText { time, turns, requests, tokens, cost_usd, output, processes, memory, workspace })
+    fn read(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<LimitsText> {
+        let fields = RUN_LIMITS.fields(reading, node)?;
+        Some(LimitsText {
+            requests: fields.read(reading, &REQUESTS),
+            tokens: fields.read(reading, &TOKENS),
+            processes: fields.read(reading, &PROCESSES),
+            turns: fields.read(reading, &TURNS),
+            output: fields.read(reading, &LIMIT_OUTPUT),
+            memory: fields.read(reading, &MEMORY),
+            workspace: fields.read(reading, &WORKSPACE),
+            time: fields.read(reading, &TIME),
+            cost_usd: fields.read(reading, &COST_USD),
+        })
     }
 
     /// Puts what was said over other limits.

@@ -8,12 +8,15 @@
 //! tools of servers before it answers.
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{Defaulted, Field};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Entry, Node, Span, Spanned, Val};
 
-use super::judging::{self, MAX_RETRIES, PROMPT, PromptText};
+use super::judging::{self, PromptText};
 use super::output::{self, Output};
 use super::task::read_id;
 use super::tool_filter;
@@ -43,7 +46,7 @@ pub struct Ask {
     pub is_flawed: bool,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct AskPrompt {
     /// What it is called: its key under `prompts`, its number in a list, or `prompt` when it is the only one.
     pub name: String,
@@ -66,50 +69,37 @@ impl Ask {
     }
 }
 
-/// Two are equal wherever they stand.
-impl PartialEq for Ask {
-    fn eq(&self, other: &Self) -> bool {
-        let Ask { prompts, system, models, output, tools, tool_filter, max_retries, .. } = self;
-        (prompts, system, models) == (&other.prompts, &other.system, &other.models)
-            && (output, max_retries) == (&other.output, &other.max_retries)
-            && (tools, tool_filter) == (&other.tools, &other.tool_filter)
-    }
-}
+const PROMPT: Field<PromptText> = Field::optional(
+    "prompt",
+    judging::SHAPE,
+    "the prompt; `${path}` is replaced by a value of the row. Not together with `prompts`",
+);
+const PROMPTS: Field<Vec<AskPrompt>> = Field::optional(
+    "prompts",
+    Shape::new(const { Form::Either(&[Form::Map(&judging::FORM), Form::List(&judging::FORM)]) }, named_prompts),
+    "several prompts, by name or as a list; each makes a variant",
+);
+const MODEL: Field<Vec<Spanned<String>>> = Field::optional(
+    "model",
+    Shape::new(shape::TEXT_OR_TEXTS, models),
+    "the subject: a role under `models`, `provider/model`, or a list of these; each makes a variant",
+)
+.default_words("the role `subject`");
+const SYSTEM: Field<PromptText> =
+    Field::optional("system", judging::SHAPE, "the system prompt; `${path}` is replaced by a value of the row");
+const OUTPUT: Field<Output> =
+    Field::optional("output", output::SHAPE, "what the answer must be: fields in short form, or a JSON Schema")
+        .default_words("any text");
+const TOOLS: Field<Vec<Spanned<String>>> =
+    Field::optional("tools", shape::TEXTS, "names under `tools` of the servers whose tools the model may use");
+const TOOL_FILTER: Field<(ToolFilter, Vec<Spanned<String>>)> =
+    Field::optional("tool_filter", tool_filter::SHAPE, "tools that the model may not use");
+const MAX_RETRIES: Defaulted<u32> =
+    Field::optional("max_retries", shape::count::<0>(), "retries per answer when a request fails").default(3);
 
-static ASK: Keys = Keys {
+static ASK: Object = Object {
     what: "`ask`",
-    keys: &[
-        Key::optional(
-            "prompt",
-            PROMPT,
-            "the prompt; `${path}` is replaced by a value of the row. Not together with `prompts`",
-        ),
-        Key::optional(
-            "prompts",
-            Form::Either(&[Form::Map(&PROMPT), Form::List(&PROMPT)]),
-            "several prompts, by name or as a list; each makes a variant",
-        ),
-        Key::optional(
-            "model",
-            Form::Either(&[Form::Text, Form::List(&Form::Text)]),
-            "the subject: a role under `models`, `provider/model`, or a list of these; each makes a variant",
-        )
-        .default("the role `subject`"),
-        Key::optional("system", PROMPT, "the system prompt; `${path}` is replaced by a value of the row"),
-        Key::optional(
-            "output",
-            Form::Defined("output"),
-            "what the answer must be: fields in short form, or a JSON Schema",
-        )
-        .default("any text"),
-        Key::optional(
-            "tools",
-            Form::List(&Form::Text),
-            "names under `tools` of the servers whose tools the model may use",
-        ),
-        Key::optional("tool_filter", tool_filter::FORM, "tools that the model may not use"),
-        Key::optional("max_retries", Form::Integer(0), "retries per answer when a request fails").default("`3`"),
-    ],
+    keys: &[PROMPT.key, PROMPTS.key, MODEL.key, SYSTEM.key, OUTPUT.key, TOOLS.key, TOOL_FILTER.key, MAX_RETRIES.key],
 };
 
 pub(super) const FORM: Form = Form::Object(&ASK);
@@ -117,17 +107,14 @@ pub(super) const FORM: Form = Form::Object(&ASK);
 /// Reads `ask`, whose key stands at `span`.
 pub(super) fn read(reading: &mut Reading<'_>, span: Span, node: &Node<'_>) -> Option<Ask> {
     let n_before = reading.n_errors();
-    let fields = Fields::read(reading, &ASK, node)?;
+    let fields = ASK.fields(reading, node)?;
     let prompts = prompts(reading, &fields);
-    let system = fields.get("system").and_then(|it| judging::prompt(reading, "`system`", it));
-    let models = fields.get("model").map(|it| models(reading, it)).unwrap_or_default();
-    let output = fields.get("output").and_then(|it| output::read(reading, it));
-    let tools = fields.get("tools").map(|it| reading.texts("`tools`", it)).unwrap_or_default();
-    let mut filtered = Vec::new();
-    let tool_filter = fields.get("tool_filter").map(|it| tool_filter::read(reading, it, &mut filtered));
-    let tool_filter = tool_filter.unwrap_or_default();
-    let max_retries = fields.get("max_retries").and_then(|it| reading.count("`max_retries`", 0, it));
-    let max_retries = max_retries.unwrap_or(MAX_RETRIES);
+    let system = fields.read(reading, &SYSTEM);
+    let models = fields.read(reading, &MODEL).unwrap_or_default();
+    let output = fields.read(reading, &OUTPUT);
+    let tools = fields.read(reading, &TOOLS).unwrap_or_default();
+    let (tool_filter, filtered) = fields.read(reading, &TOOL_FILTER).unwrap_or_default();
+    let max_retries = fields.value(reading, &MAX_RETRIES);
     let is_flawed = reading.n_errors() > n_before;
     (!prompts.is_empty()).then_some(Ask {
         prompts,
@@ -144,16 +131,16 @@ pub(super) fn read(reading: &mut Reading<'_>, span: Span, node: &Node<'_>) -> Op
 }
 
 fn prompts(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Vec<AskPrompt> {
-    let only = fields.get("prompt").and_then(|it| judging::prompt(reading, "`prompt`", it));
+    let only = fields.read(reading, &PROMPT);
     let only = only.map(|prompt| AskPrompt { name: ONLY.to_owned(), prompt });
-    let several = fields.get("prompts").map(|it| named_prompts(reading, it));
-    match (fields.key_span("prompt"), fields.key_span("prompts")) {
+    let several = fields.read(reading, &PROMPTS);
+    match (fields.key_span(&PROMPT), fields.key_span(&PROMPTS)) {
         (Some(prompt), Some(prompts)) => {
             let problem = Problem::new(&codes::CONFLICT, "`ask` has either `prompt` or `prompts`, not both");
             let problem = problem.at(prompts, "and this").at(prompt, "this");
             reading.problem(problem.help("move the one prompt into `prompts`"));
         }
-        (None, None) if !fields.may_mean("prompt") && !fields.may_mean("prompts") => {
+        (None, None) if !fields.may_mean(&PROMPT) && !fields.may_mean(&PROMPTS) => {
             let problem = Problem::new(&codes::MISSING_KEY, "`ask` needs `prompt` or `prompts`");
             let problem = problem.at(fields.span, "asks nothing");
             reading.problem(problem.help("for example `prompt: \"${question}\"`"));
@@ -164,21 +151,21 @@ fn prompts(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Vec<AskPrompt>
 }
 
 /// A map of names and prompts, or a list whose items are called `1`, `2` and so on.
-fn named_prompts(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<AskPrompt> {
+fn named_prompts(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<AskPrompt>> {
     match &node.content {
         Content::Map(entries) if !entries.is_empty() => {
-            entries.iter().filter_map(|it| named_prompt(reading, it)).collect()
+            Some(entries.iter().filter_map(|it| named_prompt(reading, it)).collect())
         }
         Content::List(items) if !items.is_empty() => {
             let item = |(nth, item): (usize, &Node<'_>)| {
-                let prompt = judging::prompt(reading, "an item of `prompts`", item)?;
+                let prompt = (judging::SHAPE.read)(reading, "an item of `prompts`", item)?;
                 Some(AskPrompt { name: nth.to_string(), prompt })
             };
-            (1..).zip(items).filter_map(item).collect()
+            Some((1..).zip(items).filter_map(item).collect())
         }
         _ => {
-            reading.wrong_type("`prompts`", "an object of names and prompts, or a list of prompts", node);
-            Vec::new()
+            reading.wrong_type(what, "an object of names and prompts, or a list of prompts", node);
+            None
         }
     }
 }
@@ -193,17 +180,17 @@ fn named_prompt(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<AskPromp
     }
     let name = Node { span: entry.key_span, content: Content::Scalar(Val::Str(entry.key.clone())) };
     let name = read_id(reading, "a name in `prompts`", &name)?;
-    let prompt = judging::prompt(reading, &format!("`{}`", name.value), &entry.value)?;
+    let prompt = (judging::SHAPE.read)(reading, &format!("`{}`", name.value), &entry.value)?;
     Some(AskPrompt { name: name.value, prompt })
 }
 
-fn models(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<Spanned<String>> {
+fn models(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<Spanned<String>>> {
     match &node.content {
-        Content::Scalar(Val::Str(_)) => reading.text("`model`", node).into_iter().collect(),
-        Content::List(items) if !items.is_empty() => reading.texts("`model`", node),
+        Content::Scalar(Val::Str(_)) => Some(reading.text(what, node).into_iter().collect()),
+        Content::List(items) if !items.is_empty() => Some(reading.texts(what, node)),
         _ => {
-            reading.wrong_type("`model`", "a role, `provider/model`, or a list of these", node);
-            Vec::new()
+            reading.wrong_type(what, "a role, `provider/model`, or a list of these", node);
+            None
         }
     }
 }

@@ -8,308 +8,319 @@
 mod entry;
 mod rule;
 
+use jurat_compare::Assertion;
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{Defaulted, Field};
+use jurat_format::fields::Fields;
+use jurat_format::form::{DefaultValue, Form, Key, Object};
 use jurat_format::problem::{Problem, listed};
-use jurat_format::reader::{Fields, Reading};
-use jurat_format::value::{Node, Value};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
+use jurat_format::value::{FieldPath, Node, Spanned, Value};
 
 use super::comparison;
-use crate::check::{Check, Figure, Rule};
+use super::output::{self, Output};
+use crate::artifact::RunStatus;
+use crate::check::{Check, Figure, Rule, Which};
 
 pub(crate) use entry::ENTRIES;
 pub(super) use entry::read_entry;
 use rule::{
-    bounds, exit_status, file_contains, file_matches, final_response, hook, output_artifact_present, place, status_is,
-    tokens, tool_call_count, tool_called, tool_not_called, tool_order, tool_result, workspace_file_present,
-    workspace_unchanged,
+    CallStatus, TokenCount, arguments, bounds, exit_status, file_contains, file_matches, final_response, hook,
+    output_artifact_present, outputs, place, status_is, tokens, tool_call_count, tool_called, tool_not_called,
+    tool_order, tool_result, tools, workspace_file_present, workspace_unchanged,
 };
 
 /// A kind of check: what it is called, what it takes, how it is read.
 struct Kind {
     name: &'static str,
-    keys: &'static Keys,
+    object: Object,
     read: fn(&mut Reading<'_>, &Fields<'_, '_>) -> Option<Rule>,
 }
 
-static COMPARED: Keys = Keys { what: "a comparison", keys: &comparison::KEYS };
+static COMPARED: Object = Object { what: "a comparison", keys: &comparison::KEYS };
 const COMPARISON: Form = Form::Object(&COMPARED);
 const COMPARISONS: Form = Form::List(&COMPARISON);
 
-const TOOL: Key = Key::optional(
-    "tool",
-    Form::Either(&[Form::Text, Form::List(&Form::Text)]),
-    "the tool, or several of which any matches",
-)
-.default("every tool");
-const ARGUMENTS: Key = Key::optional(
+const KIND: &str = "kind";
+
+const TOOL: Field<Vec<String>> =
+    Field::optional("tool", Shape::new(shape::TEXT_OR_TEXTS, tools), "the tool, or several of which any matches")
+        .default_words("every tool")
+        .or_null();
+const ARGUMENTS: Field<Vec<Assertion>> = Field::optional(
     "arguments",
-    Form::Either(&[COMPARISONS, Form::Map(&Form::Any)]),
+    Shape::new(const { Form::Either(&[COMPARISONS, Form::Map(&Form::Any)]) }, arguments),
     "what the arguments must be: a list of comparisons, or path → value that it equals",
-);
-const STATUS: Key = Key::optional("status", Form::Choice(&["success", "error"]), "how the call must have ended");
-const OUTPUT: Key = Key::optional(
+)
+.or_null();
+const STATUS: Field<CallStatus> = Field::optional("status", shape::choice(), "how the call must have ended").or_null();
+const OUTPUT: Field<Vec<Assertion>> = Field::optional(
     "output",
-    Form::Either(&[COMPARISON, COMPARISONS]),
+    Shape::new(const { Form::Either(&[COMPARISON, COMPARISONS]) }, outputs),
     "what the call must have returned: a comparison, or several",
-);
-const RESPONSE: Key = Key::optional(
+)
+.or_null();
+const RESPONSE: Field<Spanned<FieldPath>> = Field::optional(
     "response_path",
-    Form::Path,
+    shape::PATH,
     "the path of a recorded response of OpenAI, Anthropic or Gemini, which is checked in place of the run",
-);
-const PATH: Key = Key::optional("path", Form::Text, "a path on the host, relative to this file");
-const WORKSPACE: Key = Key::optional("workspace", Form::Text, "a path in the workspace of the run");
-const MIN: Key = Key::optional("min", Form::Number(0.0, f64::INFINITY), "the minimum");
-const MAX: Key = Key::optional("max", Form::Number(0.0, f64::INFINITY), "the maximum");
-const RELATIVE_PATH: Key =
-    Key::required("relative_path", Form::Text, "the end of its path in the workspace, by whole path components");
-const CONTAINS: Key = Key::optional("contains", Form::Text, "a text that it contains, compared exactly");
-const CONTAINS_ALL: Key = Key::optional(
-    "contains_all",
-    Form::List(&Form::Text),
-    "texts that it contains, all of them, ignoring case and accents",
-);
-const CONTAINS_ANY: Key = Key::optional(
+)
+.or_null();
+const PATH: Field<String> =
+    Field::optional("path", shape::STRING, "a path on the host, relative to this file").or_null();
+const WORKSPACE: Field<Spanned<String>> =
+    Field::optional("workspace", shape::TEXT, "a path in the workspace of the run").or_null();
+const MIN: Field<f64> = Field::optional("min", shape::AMOUNT, "the minimum").or_null();
+const MAX: Field<f64> = Field::optional("max", shape::AMOUNT, "the maximum").or_null();
+const RELATIVE_PATH: Field<Spanned<String>> =
+    Field::required("relative_path", shape::TEXT, "the end of its path in the workspace, by whole path components");
+const CONTAINS: Field<String> =
+    Field::optional("contains", shape::STRING, "a text that it contains, compared exactly").or_null();
+const CONTAINS_ALL: Field<Vec<String>> =
+    Field::optional("contains_all", shape::STRINGS, "texts that it contains, all of them, ignoring case and accents")
+        .or_null();
+const CONTAINS_ANY: Field<Vec<String>> = Field::optional(
     "contains_any",
-    Form::List(&Form::Text),
+    shape::STRINGS,
     "texts of which it contains at least one, ignoring case and accents",
+)
+.or_null();
+const HOOK_PATH: Field<String> =
+    Field::optional("path", shape::STRING, "a Python file, relative to this one").or_null();
+const HOOK_IMPORT: Field<String> = Field::optional("import_path", shape::STRING, "a Python module to import").or_null();
+const HOOK_CALLABLE: Field<Spanned<String>> =
+    Field::required("callable_name", shape::TEXT, "the function that decides");
+const N_CALLS: Field<u64> =
+    Field::required("expected", shape::large_count::<0>(), "the number of calls").or(&["count"]);
+const MIN_CALLS: Field<u64> = Field::optional("min", shape::large_count::<0>(), "the minimum number of matching calls")
+    .printed_default(DefaultValue::Integer(rule::USUAL_MIN as i64))
+    .or_null();
+const MAX_CALLS: Field<u64> = Field::optional("max", shape::large_count::<0>(), "the maximum number of matching calls")
+    .default_words("no maximum")
+    .or_null();
+const TOOLS: Key = Key::required(
+    "tools",
+    const { Form::List(&Form::Either(&[Form::Text, Form::Object(&CALL)])) },
+    "the calls: names of tools, or objects",
 );
-const HOOK_PATH: Key = Key::optional("path", Form::Text, "a Python file, relative to this one");
-const HOOK_IMPORT: Key = Key::optional("import_path", Form::Text, "a Python module to import");
-const HOOK_CALLABLE: Key = Key::required("callable_name", Form::Text, "the function that decides");
+const EXACT: Defaulted<bool> =
+    Field::optional("exact", shape::BOOLEAN, "whether no other calls may be between them").or_null().default(false);
+const WHICH: Defaulted<Which> =
+    Field::optional("which", shape::choice(), "which of the results must be so").or_null().default_choice("every");
+const TEXT: Field<String> = Field::required("text", shape::STRING, "the text, compared exactly");
+const SCHEMA: Field<Output> =
+    Field::optional("schema", output::SHAPE, "what the file must hold as JSON: fields in short form, or a JSON Schema")
+        .or_null();
+const RUN_STATUS: Field<RunStatus> = Field::required("expected", shape::choice(), "the status").or(&["status"]);
+const EXIT_STATUS_CODE: Field<i64> = Field::required("expected", shape::integer::<{ i64::MIN }>(), "the exit status");
+const ARTIFACT_TYPE: Field<String> = Field::optional("artifact_type", shape::STRING, "its type").or_null();
+const ARTIFACT_ID: Field<String> = Field::optional("artifact_id", shape::STRING, "its id").or_null();
+const URI: Field<String> = Field::optional("uri", shape::STRING, "its URI").or_null();
+const EXCEPT: Field<Vec<Spanned<String>>> =
+    Field::optional("except", shape::TEXTS, "patterns of paths that may differ: `*`, `**`, `?`, `[…]`").or_null();
+const OF: Defaulted<TokenCount> =
+    Field::optional("of", shape::choice(), "which tokens").or_null().default_choice("total");
 
-static CALL: Keys = Keys { what: "a call", keys: &[TOOL, ARGUMENTS, STATUS, OUTPUT] };
+static CALL: Object = Object { what: "a call", keys: &[TOOL.key, ARGUMENTS.key, STATUS.key, OUTPUT.key] };
 
-static HOOK: Keys = Keys { what: "a hook", keys: &[HOOK_PATH, HOOK_IMPORT, HOOK_CALLABLE] };
+static HOOK: Object = Object { what: "a hook", keys: &[HOOK_PATH.key, HOOK_IMPORT.key, HOOK_CALLABLE.key] };
 
-/// Makes the table of a kind, with the key that names it.
-macro_rules! keys {
-    ($constant:ident, $name:literal, $doc:literal $(, $key:expr)* $(,)?) => {
-        static $constant: Keys = Keys {
-            what: concat!("a check `", $name, "`"),
-            keys: &[Key::required("kind", Form::Choice(&[$name]), $doc) $(, $key)*],
+/// Declares a kind: its name, its meaning, its keys and its reader.
+macro_rules! kind {
+    ($constant:ident, $name:literal, $doc:literal, [$($key:expr),* $(,)?], $read:expr $(,)?) => {
+        static $constant: Kind = Kind {
+            name: $name,
+            object: Object {
+                what: concat!("a check `", $name, "`"),
+                keys: &[Key::required(KIND, Form::Choice(&[$name]), $doc) $(, $key)*],
+            },
+            read: $read,
         };
     };
 }
 
-keys!(FINAL_RESPONSE_PRESENT, "final_response_present", "passes if the run has a final response");
-keys!(
+kind!(FINAL_RESPONSE_PRESENT, "final_response_present", "passes if the run has a final response", [], |_, _| Some(
+    Rule::FinalResponsePresent
+));
+kind!(
     FINAL_RESPONSE,
     "final_response",
     "passes if the final response passes a comparison",
-    comparison::KEYS[0],
-    comparison::KEYS[1],
-    comparison::KEYS[2],
-    comparison::KEYS[3],
-    comparison::KEYS[4],
+    [comparison::KEYS[0], comparison::KEYS[1], comparison::KEYS[2], comparison::KEYS[3], comparison::KEYS[4]],
+    final_response
 );
-keys!(
+kind!(
     TOOL_CALL_COUNT,
     "tool_call_count",
     "passes if exactly this number of tool calls was made",
-    Key::required("expected", Form::Integer(0), "the number of calls").or(&["count"]),
-    RESPONSE,
+    [N_CALLS.key, RESPONSE.key],
+    tool_call_count
 );
-keys!(
+kind!(
     TOOL_CALLED,
     "tool_called",
     "passes if the number of matching calls is within the bounds",
-    TOOL,
-    ARGUMENTS,
-    STATUS,
-    OUTPUT,
-    Key::optional("min", Form::Integer(0), "the minimum number of matching calls").default("`1`"),
-    Key::optional("max", Form::Integer(0), "the maximum number of matching calls").default("no maximum"),
-    RESPONSE,
+    [TOOL.key, ARGUMENTS.key, STATUS.key, OUTPUT.key, MIN_CALLS.key, MAX_CALLS.key, RESPONSE.key],
+    tool_called
 );
-keys!(
+kind!(
     TOOL_NOT_CALLED,
     "tool_not_called",
     "passes if no matching call was made",
-    TOOL,
-    ARGUMENTS,
-    STATUS,
-    OUTPUT,
-    RESPONSE,
+    [TOOL.key, ARGUMENTS.key, STATUS.key, OUTPUT.key, RESPONSE.key],
+    tool_not_called
 );
-keys!(
+kind!(
     TOOL_ORDER,
     "tool_order",
     "passes if matching calls were made in this order",
-    Key::required(
-        "tools",
-        Form::List(&Form::Either(&[Form::Text, Form::Object(&CALL)])),
-        "the calls: names of tools, or objects",
-    ),
-    Key::optional("exact", Form::Boolean, "whether no other calls may be between them").default("`false`"),
-    RESPONSE,
+    [TOOLS, EXACT.key, RESPONSE.key],
+    tool_order
 );
-keys!(
+kind!(
     TOOL_RESULT,
     "tool_result",
     "passes if the results of matching calls are as `status` and `output` require",
-    TOOL,
-    ARGUMENTS,
-    STATUS,
-    OUTPUT,
-    Key::optional("which", Form::Choice(&["every", "any", "first", "last"]), "which of the results must be so",)
-        .default("`every`"),
-    RESPONSE,
+    [TOOL.key, ARGUMENTS.key, STATUS.key, OUTPUT.key, WHICH.key, RESPONSE.key],
+    tool_result
 );
-keys!(FILE_EXISTS, "file_exists", "passes if the path is a file", PATH, WORKSPACE);
-keys!(PATH_EXISTS, "path_exists", "passes if the path is a file or a directory", PATH, WORKSPACE);
-keys!(
+kind!(FILE_EXISTS, "file_exists", "passes if the path is a file", [PATH.key, WORKSPACE.key], |reading, it| place(
+    reading, it
+)
+.map(Rule::FileExists));
+kind!(
+    PATH_EXISTS,
+    "path_exists",
+    "passes if the path is a file or a directory",
+    [PATH.key, WORKSPACE.key],
+    |reading, it| place(reading, it).map(Rule::PathExists)
+);
+kind!(
     FILE_CONTAINS,
     "file_contains",
     "passes if the file exists and contains the text",
-    PATH,
-    WORKSPACE,
-    Key::required("text", Form::Text, "the text, compared exactly"),
+    [PATH.key, WORKSPACE.key, TEXT.key],
+    file_contains
 );
-keys!(
+kind!(
     FILE_MATCHES,
     "file_matches",
     "passes if the file exists and its text passes a comparison, or fits a JSON Schema",
-    PATH,
-    WORKSPACE,
-    comparison::KEYS[0],
-    comparison::KEYS[1],
-    comparison::KEYS[2],
-    comparison::KEYS[3],
-    comparison::KEYS[4],
-    Key::optional(
-        "schema",
-        Form::Defined("output"),
-        "what the file must hold as JSON: fields in short form, or a JSON Schema"
-    ),
+    [
+        PATH.key,
+        WORKSPACE.key,
+        comparison::KEYS[0],
+        comparison::KEYS[1],
+        comparison::KEYS[2],
+        comparison::KEYS[3],
+        comparison::KEYS[4],
+        SCHEMA.key
+    ],
+    file_matches
 );
-keys!(
-    STATUS_IS,
-    "status_is",
-    "passes if the run ended with this status",
-    Key::required(
-        "expected",
-        Form::Choice(&["success", "failed", "timed_out", "invalid", "provider_error", "refused"]),
-        "the status",
-    )
-    .or(&["status"]),
-);
-keys!(
+kind!(STATUS_IS, "status_is", "passes if the run ended with this status", [RUN_STATUS.key], status_is);
+kind!(
     EXIT_STATUS,
     "exit_status",
     "passes if the agent's program ended with this exit status",
-    Key::required("expected", Form::Integer(i64::MIN), "the exit status"),
+    [EXIT_STATUS_CODE.key],
+    exit_status
 );
-keys!(
+kind!(
     OUTPUT_ARTIFACT_PRESENT,
     "output_artifact_present",
     "passes if the run lists a matching output artifact",
-    Key::optional("artifact_type", Form::Text, "its type"),
-    Key::optional("artifact_id", Form::Text, "its id"),
-    Key::optional("uri", Form::Text, "its URI"),
+    [ARTIFACT_TYPE.key, ARTIFACT_ID.key, URI.key],
+    output_artifact_present
 );
-keys!(
+kind!(
     OPENCLAW_WORKSPACE_FILE_PRESENT,
     "openclaw_workspace_file_present",
     "passes if an output artifact of an OpenClaw run is this file",
-    RELATIVE_PATH,
-    CONTAINS,
-    CONTAINS_ALL,
-    CONTAINS_ANY,
+    [RELATIVE_PATH.key, CONTAINS.key, CONTAINS_ALL.key, CONTAINS_ANY.key],
+    |reading, it| workspace_file_present(reading, it, Some("openclaw"))
 );
-keys!(
+kind!(
     WORKSPACE_FILE_PRESENT,
     "workspace_file_present",
     "passes if an output artifact of the run is this file",
-    RELATIVE_PATH,
-    CONTAINS,
-    CONTAINS_ALL,
-    CONTAINS_ANY,
+    [RELATIVE_PATH.key, CONTAINS.key, CONTAINS_ALL.key, CONTAINS_ANY.key],
+    |reading, it| workspace_file_present(reading, it, None)
 );
-keys!(
+kind!(
     WORKSPACE_UNCHANGED,
     "workspace_unchanged",
     "passes if the run added, changed and removed nothing in its workspace",
-    Key::optional("except", Form::List(&Form::Text), "patterns of paths that may differ: `*`, `**`, `?`, `[…]`"),
+    [EXCEPT.key],
+    workspace_unchanged
 );
-keys!(COST_USD, "cost_usd", "passes if the cost of the run, in dollars, is within the bounds", MIN, MAX);
-keys!(
-    TOKENS,
-    "tokens",
-    "passes if the number of tokens is within the bounds",
-    Key::optional(
-        "of",
-        Form::Choice(&["input", "output", "total", "reasoning", "cached_input", "cache_write"]),
-        "which tokens",
-    )
-    .default("`total`"),
-    MIN,
-    MAX,
+kind!(
+    COST_USD,
+    "cost_usd",
+    "passes if the cost of the run, in dollars, is within the bounds",
+    [MIN.key, MAX.key],
+    |reading, it| bounds(reading, it, Figure::CostUsd)
 );
-keys!(TURNS, "turns", "passes if the number of messages of the agent is within the bounds", MIN, MAX);
-keys!(
+kind!(TOKENS, "tokens", "passes if the number of tokens is within the bounds", [OF.key, MIN.key, MAX.key], tokens);
+kind!(
+    TURNS,
+    "turns",
+    "passes if the number of messages of the agent is within the bounds",
+    [MIN.key, MAX.key],
+    |reading, it| bounds(reading, it, Figure::Turns)
+);
+kind!(
     DURATION_SECONDS,
     "duration_seconds",
     "passes if the duration of the run, in seconds, is within the bounds",
-    MIN,
-    MAX
+    [MIN.key, MAX.key],
+    |reading, it| bounds(reading, it, Figure::DurationSeconds)
 );
-keys!(HOOK_KIND, "hook", "passes if the author's Python function says so", HOOK_PATH, HOOK_IMPORT, HOOK_CALLABLE);
+kind!(
+    HOOK_KIND,
+    "hook",
+    "passes if the author's Python function says so",
+    [HOOK_PATH.key, HOOK_IMPORT.key, HOOK_CALLABLE.key],
+    |reading, it| hook(reading, it).map(Rule::Hook)
+);
 
-static KINDS: [Kind; 22] = [
-    Kind {
-        name: "final_response_present",
-        keys: &FINAL_RESPONSE_PRESENT,
-        read: |_, _| Some(Rule::FinalResponsePresent),
-    },
-    Kind { name: "tool_call_count", keys: &TOOL_CALL_COUNT, read: tool_call_count },
-    Kind { name: "file_exists", keys: &FILE_EXISTS, read: |reading, it| place(reading, it).map(Rule::FileExists) },
-    Kind { name: "file_contains", keys: &FILE_CONTAINS, read: file_contains },
-    Kind { name: "path_exists", keys: &PATH_EXISTS, read: |reading, it| place(reading, it).map(Rule::PathExists) },
-    Kind { name: "status_is", keys: &STATUS_IS, read: status_is },
-    Kind { name: "output_artifact_present", keys: &OUTPUT_ARTIFACT_PRESENT, read: output_artifact_present },
-    Kind {
-        name: "openclaw_workspace_file_present",
-        keys: &OPENCLAW_WORKSPACE_FILE_PRESENT,
-        read: |reading, it| workspace_file_present(reading, it, Some("openclaw")),
-    },
-    Kind {
-        name: "workspace_file_present",
-        keys: &WORKSPACE_FILE_PRESENT,
-        read: |reading, it| workspace_file_present(reading, it, None),
-    },
-    Kind { name: "final_response", keys: &FINAL_RESPONSE, read: final_response },
-    Kind { name: "tool_called", keys: &TOOL_CALLED, read: tool_called },
-    Kind { name: "tool_not_called", keys: &TOOL_NOT_CALLED, read: tool_not_called },
-    Kind { name: "tool_order", keys: &TOOL_ORDER, read: tool_order },
-    Kind { name: "tool_result", keys: &TOOL_RESULT, read: tool_result },
-    Kind { name: "file_matches", keys: &FILE_MATCHES, read: file_matches },
-    Kind { name: "workspace_unchanged", keys: &WORKSPACE_UNCHANGED, read: workspace_unchanged },
-    Kind { name: "cost_usd", keys: &COST_USD, read: |reading, it| bounds(reading, it, Figure::CostUsd) },
-    Kind { name: "tokens", keys: &TOKENS, read: tokens },
-    Kind { name: "turns", keys: &TURNS, read: |reading, it| bounds(reading, it, Figure::Turns) },
-    Kind {
-        name: "duration_seconds",
-        keys: &DURATION_SECONDS,
-        read: |reading, it| bounds(reading, it, Figure::DurationSeconds),
-    },
-    Kind { name: "exit_status", keys: &EXIT_STATUS, read: exit_status },
-    Kind { name: "hook", keys: &HOOK_KIND, read: |reading, it| hook(reading, it).map(Rule::Hook) },
+static KINDS: [&Kind; 22] = [
+    &FINAL_RESPONSE_PRESENT,
+    &TOOL_CALL_COUNT,
+    &FILE_EXISTS,
+    &FILE_CONTAINS,
+    &PATH_EXISTS,
+    &STATUS_IS,
+    &OUTPUT_ARTIFACT_PRESENT,
+    &OPENCLAW_WORKSPACE_FILE_PRESENT,
+    &WORKSPACE_FILE_PRESENT,
+    &FINAL_RESPONSE,
+    &TOOL_CALLED,
+    &TOOL_NOT_CALLED,
+    &TOOL_ORDER,
+    &TOOL_RESULT,
+    &FILE_MATCHES,
+    &WORKSPACE_UNCHANGED,
+    &COST_USD,
+    &TOKENS,
+    &TURNS,
+    &DURATION_SECONDS,
+    &EXIT_STATUS,
+    &HOOK_KIND,
 ];
 
 static FORMS: [Form; KINDS.len()] = {
     let mut forms = [Form::Any; KINDS.len()];
     let mut ix = 0;
     while ix < forms.len() {
-        forms[ix] = Form::Object(KINDS[ix].keys);
+        forms[ix] = Form::Object(&KINDS[ix].object);
         ix += 1;
     }
     forms
 };
 
-/// The shape of a check.
-pub(super) const FORM: Form = Form::Defined("check");
+pub(super) const SHAPE: Shape<Check> = Shape::new(Form::Defined("check"), read);
 
 /// The JSON Schema of a check, from the tables that read it.
 pub(super) fn schema() -> Value {
@@ -317,8 +328,8 @@ pub(super) fn schema() -> Value {
 }
 
 /// The objects that checks are made of, one per kind.
-pub(super) fn objects() -> impl Iterator<Item = &'static Keys> {
-    KINDS.iter().map(|it| it.keys)
+pub(super) fn objects() -> impl Iterator<Item = &'static Object> {
+    KINDS.iter().map(|it| &it.object)
 }
 
 /// The names of all kinds of check.
@@ -326,20 +337,20 @@ pub fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|it| it.name)
 }
 
-pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Check> {
+fn read(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Check> {
     if node.entries().is_none() {
         reading.wrong_type("`check`", "an object such as `{ kind: file_exists, workspace: report.md }`", node);
         return None;
     }
-    let Some(name) = node.get("kind") else {
+    let Some(name) = node.get(KIND) else {
         let problem = Problem::new(&codes::MISSING_KEY, "a check needs `kind`").at(node.span, "checks what?");
         reading.problem(problem.help(format!("kinds are {}", listed(KINDS.iter().map(|it| it.name)))));
         return None;
     };
     let names: Vec<(&str, usize)> = KINDS.iter().enumerate().map(|(ix, it)| (it.name, ix)).collect();
-    let kind = &KINDS[reading.choice("`kind`", &names, name)?];
+    let kind = KINDS[reading.choice("`kind`", &names, name)?];
     let n_before = reading.n_errors();
-    let fields = Fields::read(reading, kind.keys, node)?;
+    let fields = kind.object.fields(reading, node)?;
     let rule = (kind.read)(reading, &fields);
     let rule = rule.filter(|_| reading.n_errors() == n_before)?;
     Some(Check { rule, written: node.to_val().into_owned(), source: reading.source(node.span) })

@@ -5,9 +5,12 @@ use jurat_compare::{
     Args, Assertion, Comparison, Entry, Expected, Operand, Operator, Origin, WhenMissing, entries, find,
 };
 use jurat_format::codes;
+use jurat_format::field::{Defaulted, Field};
+use jurat_format::fields::Fields;
 use jurat_format::form::{Form, Key};
 use jurat_format::problem::{Problem, listed_all, nearest};
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape;
 use jurat_format::value::{Content, FieldPath, Node, Span, Spanned, Val, Value};
 
 use super::foreign;
@@ -27,15 +30,6 @@ pub struct TaskComparison {
     pub when_missing: WhenMissing,
     /// Whether `field_path` is absent, rather than null on purpose.
     pub is_path_forgotten: bool,
-}
-
-/// Two are equal when they compare the same in the same way.
-impl PartialEq for TaskComparison {
-    fn eq(&self, other: &Self) -> bool {
-        let TaskComparison { path, item_path, operator, expected, when_missing, is_path_forgotten: _ } = self;
-        (path, item_path, operator) == (&other.path, &other.item_path, &other.operator)
-            && (expected, when_missing) == (&other.expected, &other.when_missing)
-    }
 }
 
 /// What an author wrote as `expected_value`.
@@ -89,37 +83,38 @@ impl TaskComparison {
     }
 }
 
+const FIELD_PATH: Field<Spanned<FieldPath>> =
+    Field::optional("field_path", shape::PATH, "where the value is; in a task with `judge`, a path into the reply")
+        .default_words("the whole value")
+        .or(&["context_path"])
+        .or_null();
+const ITEM_FIELD_PATH: Field<Spanned<FieldPath>> =
+    Field::optional("item_field_path", shape::PATH, "a path inside each item, when the value is a list")
+        .or(&["item_context_path"])
+        .or_null();
+pub(crate) const OPERATOR: Key = Key::optional("operator", Form::Defined("operator"), "the comparison to make");
+pub(crate) const EXPECTED_VALUE: Key = Key::optional(
+    "expected_value",
+    Form::Any,
+    "what to compare with; a text that is only `${path}` is replaced by the value at that path",
+);
+const MISSING: Defaulted<WhenMissing> =
+    Field::optional("missing", shape::choice(), "the result when the path finds nothing").default_choice("error");
+
 /// The keys of a comparison; they stand beside the kind of a task, or inside `assert`.
-pub(crate) const KEYS: [Key; 5] = [
-    Key::optional("field_path", Form::Path, "where the value is; in a task with `judge`, a path into the reply")
-        .default("the whole value")
-        .or(&["context_path"]),
-    Key::optional("item_field_path", Form::Path, "a path inside each item, when the value is a list")
-        .or(&["item_context_path"]),
-    Key::optional("operator", Form::Defined("operator"), "the comparison to make"),
-    Key::optional(
-        "expected_value",
-        Form::Any,
-        "what to compare with; a text that is only `${path}` is replaced by the value at that path",
-    ),
-    Key::optional("missing", Form::Choice(&["error", "fail"]), "the result when the path finds nothing")
-        .default("`error`"),
-];
+pub(crate) const KEYS: [Key; 5] = [FIELD_PATH.key, ITEM_FIELD_PATH.key, OPERATOR, EXPECTED_VALUE, MISSING.key];
 
 /// Reads the comparison among the keys of an object; `None` when there is none, or when it cannot be read.
 pub(crate) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<TaskComparison> {
-    let path = fields.given("field_path").map(|it| reading.path("`field_path`", it));
-    let item_path = fields.given("item_field_path").map(|it| reading.path("`item_field_path`", it));
-    let choices = [("error", WhenMissing::Error), ("fail", WhenMissing::Fail)];
-    let when_missing =
-        fields.get("missing").and_then(|it| reading.choice("`missing`", &choices, it)).unwrap_or_default();
-    let Some(node) = fields.get("operator") else {
-        if fields.may_mean("operator") {
+    let (path, item_path) = (fields.read(reading, &FIELD_PATH), fields.read(reading, &ITEM_FIELD_PATH));
+    let when_missing = fields.value(reading, &MISSING);
+    let Some(node) = fields.node(&OPERATOR) else {
+        if fields.may_mean(&OPERATOR) {
             return None;
         }
-        for name in ["field_path", "item_field_path", "expected_value", "missing"] {
-            if let Some(span) = fields.key_span(name) {
-                let message = format!("`{name}` without `operator`");
+        for key in &KEYS {
+            if let Some(span) = fields.key_span(key) {
+                let message = format!("`{}` without `operator`", key.name);
                 let problem = Problem::new(&codes::MISSING_KEY, message).at(span, "compared with what?");
                 let problem = if fields.head() == span { problem } else { problem.at(fields.head(), "in this task") };
                 reading.problem(problem.help("add `operator`, for example `operator: equals`"));
@@ -131,15 +126,8 @@ pub(crate) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option
     let operator = operator(reading, node)?;
     let expected = expected(reading, fields, &operator);
     // `field_path: null` says on purpose what a forgotten path would say by accident.
-    let is_path_forgotten = fields.get("field_path").is_none();
-    Some(TaskComparison {
-        is_path_forgotten,
-        path: path.flatten(),
-        item_path: item_path.flatten(),
-        operator,
-        expected: expected?,
-        when_missing,
-    })
+    let is_path_forgotten = fields.key_span(&FIELD_PATH).is_none();
+    Some(TaskComparison { is_path_forgotten, path, item_path, operator, expected: expected?, when_missing })
 }
 
 /// `equals`, `Equals`, `{type: NumericRange, min: 1}` or `{numeric_range: {min: 1}}`.
@@ -250,7 +238,7 @@ fn expected(
 ) -> Option<Option<Spanned<ExpectedValue>>> {
     let entry = operator.value.entry();
     let name = entry.snake_case();
-    let Some(node) = fields.get("expected_value") else {
+    let Some(node) = fields.node(&EXPECTED_VALUE) else {
         if entry.operand.is_required() {
             let problem = Problem::new(&codes::MISSING_KEY, format!("`{name}` needs `expected_value`"));
             let problem = problem.at(operator.span, format!("compares with {}", entry.operand.phrase()));
@@ -361,4 +349,14 @@ fn literal_placeholders(reading: &mut Reading<'_>, node: &Node<'_>) {
 fn bad_operand(name: &str, message: &str, span: Span) -> Problem {
     let colon = if message.starts_with('`') { ":" } else { "" };
     Problem::new(&codes::BAD_OPERAND, format!("`{name}`{colon} {message}")).at(span, "here")
+}
+
+/// An operator as it is written.
+pub(crate) fn operator_value(operator: &Operator) -> Value {
+    let parameters = operator.parameters();
+    if parameters.is_empty() {
+        return Val::from(operator.entry().snake_case());
+    }
+    let given = parameters.into_iter().filter(|(_, value)| *value != Val::Null);
+    Val::Map([("type", Val::from(operator.entry().name))].into_iter().chain(given).collect())
 }

@@ -14,20 +14,23 @@
 mod judges;
 mod wanted;
 
+use jurat_format::choice::names;
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{self, Defaulted, Field, METADATA};
+use jurat_format::fields::Fields;
+use jurat_format::form::{DefaultValue, Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
-use jurat_format::value::{Node, Span, Spanned, Value};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
+use jurat_format::value::{Node, Span, Spanned};
 
-use super::judging::MAX_RETRIES;
-use super::task::{KEYS_OF_OUTCOMES, read_id, read_ids};
+use super::sections;
+use super::task::{self, read_id};
 use super::{CaseKind, Gate, Selection, Suite, Task, TaskKind};
 use crate::evaluation::{Anchor, Expectations, Limits, Method, OnFailedCheck, Rubric};
 
 use judges::{JUDGE, JUDGE_RUN, runs, system};
-pub(crate) use wanted::{EXPECTATIONS_FORM, RUBRIC_FORM};
-pub(super) use wanted::{expectations, rubric};
+pub(crate) use wanted::{EXPECTATIONS_SHAPE, RUBRIC_SHAPE};
 
 /// An evaluation as it was written.
 #[derive(Debug, Clone)]
@@ -62,9 +65,6 @@ pub struct EvaluationText {
     pub span: Span,
     /// Whether errors were found in it.
     pub is_flawed: bool,
-    /// Roles that judges of it brought along.
-    pub(super) own_roles: Vec<String>,
-    written: Value,
 }
 
 /// A judge that is asked, and how often.
@@ -75,128 +75,161 @@ pub struct JudgeRun {
     pub repetitions: u32,
 }
 
-/// Two are equal when they are written alike.
-impl PartialEq for EvaluationText {
-    fn eq(&self, other: &Self) -> bool {
-        self.written == other.written
-    }
-}
-
-impl EvaluationText {
-    pub(super) fn to_value(&self) -> Value {
-        self.written.clone()
-    }
-}
-
 /// The id of the task, unless its author names it.
-const ID: &str = "evaluation";
+const USUAL_ID: &str = "evaluation";
 
-static AGGREGATION: Keys = Keys {
-    what: "`aggregation`",
-    keys: &[
-        Key::optional(
-            "method",
-            Form::Choice(&["median", "mean", "majority_vote", "all_pass"]),
-            "how several replies become one score",
-        )
-        .default("`median`"),
-        Key::optional("pass_threshold", Form::Number(0.0, 1.0), "the minimum share of the scale that passes")
-            .default("none: the evaluation is measured"),
-    ],
-};
+const METHOD: Defaulted<Method> = Field::optional("method", shape::choice(), "how several replies become one score")
+    .or_null()
+    .default_choice("median");
+const PASS_THRESHOLD: Field<f64> =
+    Field::optional("pass_threshold", shape::SHARE, "the minimum share of the scale that passes")
+        .or_null()
+        .default_words("none: the evaluation is measured");
 
-static REFERENCE: Keys = Keys {
-    what: "an anchor",
-    keys: &[
-        Key::optional("anchor_id", Form::Text, "its name"),
-        Key::optional("label", Form::Text, "the score that it is an example of, such as `a 3`"),
-        Key::required("text", Form::Text, "the example"),
-    ],
-};
+static AGGREGATION_KEYS: Object = Object { what: "`aggregation`", keys: &[METHOD.key, PASS_THRESHOLD.key] };
 
-static ANCHORS: Keys = Keys {
-    what: "`anchors`",
-    keys: &[
-        Key::optional("enabled", Form::Boolean, "whether judges see them").default("`true`"),
-        Key::optional("references", Form::List(&Form::Object(&REFERENCE)), "examples of what scores mean"),
-    ],
-};
+const ANCHOR_ID: Field<String> = Field::optional("anchor_id", shape::STRING, "its name").or_null();
+const LABEL: Field<String> =
+    Field::optional("label", shape::STRING, "the score that it is an example of, such as `a 3`").or_null();
+const ANCHOR_TEXT: Field<String> = Field::required("text", shape::STRING, "the example").or_null();
 
-static CAP: Keys = Keys {
-    what: "a cap",
-    keys: &[Key::required(
-        "cap",
-        Form::Number(f64::NEG_INFINITY, f64::INFINITY),
-        "the highest score that is possible then",
-    )],
-};
+static REFERENCE: Object = Object { what: "an anchor", keys: &[ANCHOR_ID.key, LABEL.key, ANCHOR_TEXT.key] };
 
-static POLICY: Keys = Keys {
-    what: "`policy`",
-    keys: &[Key::optional(
-        "on_failed_check",
-        Form::Either(&[Form::Choice(&["none", "fail"]), Form::Object(&CAP)]),
-        "what a failed check does to the scores of its dimensions: nothing, a cap, or a failed evaluation",
-    )
-    .default("`none`")],
-};
+const ENABLED: Defaulted<bool> =
+    Field::optional("enabled", shape::BOOLEAN, "whether judges see them").or_null().default(true);
+const REFERENCES: Field<Vec<Anchor>> = Field::optional(
+    "references",
+    Shape::new(const { Form::List(&Form::Object(&REFERENCE)) }, references),
+    "examples of what scores mean",
+)
+.or_null();
 
-static LIMITS: Keys = Keys {
-    what: "`limits` of an evaluation",
-    keys: &[
-        Key::optional("text", Form::Integer(100), "maximum characters of one text of the evidence").default("`8000`"),
-        Key::optional("whole", Form::Integer(100), "maximum characters of all events, and of all files")
-            .default("`120000`"),
-    ],
-};
+static ANCHOR_KEYS: Object = Object { what: "`anchors`", keys: &[ENABLED.key, REFERENCES.key] };
 
-static SECURITY: Keys = Keys {
+const CAP: Field<f64> = Field::required("cap", shape::NUMBER, "the highest score that is possible then");
+
+static CAP_OF_SCORES: Object = Object { what: "a cap", keys: &[CAP.key] };
+
+const ON_FAILED_CHECKS: [(&str, OnFailedCheck); 2] = [("none", OnFailedCheck::Nothing), ("fail", OnFailedCheck::Fail)];
+
+const FAILED_CHECK_NAMES: [&str; 2] = names(&ON_FAILED_CHECKS);
+
+const ON_FAILED_CHECK: Field<OnFailedCheck> = Field::optional(
+    "on_failed_check",
+    Shape::new(
+        const { Form::Either(&[Form::Choice(&FAILED_CHECK_NAMES), Form::Object(&CAP_OF_SCORES)]) },
+        on_failed_check,
+    ),
+    "what a failed check does to the scores of its dimensions: nothing, a cap, or a failed evaluation",
+)
+.or_null()
+.printed_default(DefaultValue::Name(ON_FAILED_CHECKS[0].0));
+
+static POLICY_KEYS: Object = Object { what: "`policy`", keys: &[ON_FAILED_CHECK.key] };
+
+const EVIDENCE: Limits = Limits::DEFAULT;
+
+const MAX_TEXT: Defaulted<u32> =
+    Field::optional("text", shape::count::<100>(), "maximum characters of one text of the evidence")
+        .or_null()
+        .default(EVIDENCE.text as u32);
+const MAX_WHOLE: Defaulted<u32> =
+    Field::optional("whole", shape::count::<100>(), "maximum characters of all events, and of all files")
+        .or_null()
+        .default(EVIDENCE.whole as u32);
+
+static EVIDENCE_LIMITS: Object = Object { what: "`limits` of an evaluation", keys: &[MAX_TEXT.key, MAX_WHOLE.key] };
+
+const ALLOW_LOCAL_PYTHON_HOOKS: Defaulted<bool> = sections::HOOKS.or_null().default(false);
+const NETWORK_ACCESS: Key =
+    Key::optional("network_access", Form::Text, "not used; use `network` of the agent").or_null();
+const REDACT_SECRETS: Key =
+    Key::optional("redact_secrets", Form::Boolean, "not used; values of environment variables are never stored")
+        .or_null();
+
+static SECURITY: Object = Object {
     what: "`security_policy` of an evaluation",
-    keys: &[
-        Key::optional("allow_local_python_hooks", Form::Boolean, "whether hooks may run the author's Python")
-            .default("`false`"),
-        Key::optional("network_access", Form::Text, "not used; use `network` of the agent"),
-        Key::optional("redact_secrets", Form::Boolean, "not used; values of environment variables are never stored"),
-    ],
+    keys: &[ALLOW_LOCAL_PYTHON_HOOKS.key, NETWORK_ACCESS, REDACT_SECRETS],
 };
 
-static EVALUATION: Keys = Keys {
+const ID: Field<Spanned<String>> = Field::optional("id", Shape::new(Form::Id, read_id), "the id of its task")
+    .printed_default(DefaultValue::Name(USUAL_ID));
+const DESCRIPTION: Field<String> = field::DESCRIPTION.or(&["title"]).or_null();
+const DEPENDS_ON: Field<Vec<Spanned<String>>> = task::DEPENDS_ON.or_null();
+const JUDGES: Key = Key::optional(
+    "judges",
+    const { Form::List(&Form::Either(&[Form::Text, Form::Object(&JUDGE)])) },
+    "the judges: roles under `models`, or objects",
+)
+.or_null()
+.default_words("the role `judge`");
+const JUDGE_RUNS: Key = Key::optional(
+    "judge_runs",
+    const { Form::List(&Form::Object(&JUDGE_RUN)) },
+    "which of the judges are asked, and how many times",
+)
+.or_null()
+.default_words("each judge once");
+const AGGREGATION: Key = Key::optional(
+    "aggregation",
+    Form::Object(&AGGREGATION_KEYS),
+    "how several replies become one score, and what passes",
+)
+.or_null();
+const POLICY: Field<OnFailedCheck> =
+    Field::optional("policy", Shape::new(Form::Object(&POLICY_KEYS), policy), "what failed checks do to scores")
+        .or_null();
+const DIMENSIONS: Field<Vec<Spanned<String>>> =
+    Field::optional("dimensions", shape::TEXTS, "the dimensions that are scored")
+        .or_null()
+        .default_words("all dimensions");
+const JUDGE_SYSTEM_PROMPT: Field<String> =
+    Field::optional("judge_system_prompt", shape::STRING, "the system prompt of the judges").or_null();
+const JUDGE_SYSTEM_PROMPT_PATH: Field<Spanned<String>> =
+    Field::optional("judge_system_prompt_path", shape::TEXT, "the file that holds the system prompt").or_null();
+const ANCHORS: Field<Vec<Anchor>> =
+    Field::optional("anchors", Shape::new(Form::Object(&ANCHOR_KEYS), anchors), "examples of what scores mean")
+        .or_null();
+const EXPECTATIONS: Field<Expectations> =
+    Field::optional("expectations", EXPECTATIONS_SHAPE, "expectations for cases that have none of their own").or_null();
+const RUBRIC: Field<Rubric> =
+    Field::optional("rubric", RUBRIC_SHAPE, "the rubric for cases that have none of their own").or_null();
+const LIMITS: Field<Limits> = Field::optional(
+    "limits",
+    Shape::new(Form::Object(&EVIDENCE_LIMITS), limits),
+    "how much of the evidence judges see",
+)
+.or_null();
+const MAX_RETRIES: Defaulted<u32> =
+    Field::optional("max_retries", shape::count::<0>(), "retries per judgement").or_null().default(3);
+const SECURITY_POLICY: Key = Key::optional("security_policy", Form::Object(&SECURITY), "which code may run").or_null();
+const SCHEMA_VERSION: Key =
+    Key::optional("schema_version", Form::Integer(1), "the version of the format, which is 1").or_null();
+const EVALUATION_PROFILE_ID: Key =
+    Key::optional("evaluation_profile_id", Form::Text, "the name of the profile").or_null();
+
+static EVALUATION: Object = Object {
     what: "`evaluation`",
     keys: &[
-        Key::optional("id", Form::Id, "the id of its task").default("`evaluation`"),
-        Key::DESCRIPTION.or(&["title"]),
-        Key::optional(
-            "judges",
-            Form::List(&Form::Either(&[Form::Text, Form::Object(&JUDGE)])),
-            "the judges: roles under `models`, or objects",
-        )
-        .default("the role `judge`"),
-        Key::optional(
-            "judge_runs",
-            Form::List(&Form::Object(&JUDGE_RUN)),
-            "which of the judges are asked, and how many times",
-        )
-        .default("each judge once"),
-        Key::optional(
-            "aggregation",
-            Form::Object(&AGGREGATION),
-            "how several replies become one score, and what passes",
-        ),
-        Key::optional("policy", Form::Object(&POLICY), "what failed checks do to scores"),
-        Key::optional("dimensions", Form::List(&Form::Text), "the dimensions that are scored")
-            .default("all dimensions"),
-        Key::optional("judge_system_prompt", Form::Text, "the system prompt of the judges"),
-        Key::optional("judge_system_prompt_path", Form::Text, "the file that holds the system prompt"),
-        Key::optional("anchors", Form::Object(&ANCHORS), "examples of what scores mean"),
-        Key::optional("expectations", EXPECTATIONS_FORM, "expectations for cases that have none of their own"),
-        Key::optional("rubric", RUBRIC_FORM, "the rubric for cases that have none of their own"),
-        Key::optional("limits", Form::Object(&LIMITS), "how much of the evidence judges see"),
-        Key::optional("max_retries", Form::Integer(0), "retries per judgement").default("`3`"),
-        KEYS_OF_OUTCOMES[0],
-        Key::optional("security_policy", Form::Object(&SECURITY), "which code may run"),
-        Key::optional("schema_version", Form::Integer(1), "the version of the format, which is 1"),
-        Key::optional("evaluation_profile_id", Form::Text, "the name of the profile"),
-        Key::METADATA,
+        ID.key,
+        DESCRIPTION.key,
+        JUDGES,
+        JUDGE_RUNS,
+        AGGREGATION,
+        POLICY.key,
+        DIMENSIONS.key,
+        JUDGE_SYSTEM_PROMPT.key,
+        JUDGE_SYSTEM_PROMPT_PATH.key,
+        ANCHORS.key,
+        EXPECTATIONS.key,
+        RUBRIC.key,
+        LIMITS.key,
+        MAX_RETRIES.key,
+        DEPENDS_ON.key,
+        SECURITY_POLICY,
+        SCHEMA_VERSION,
+        EVALUATION_PROFILE_ID,
+        METADATA.key,
     ],
 };
 
@@ -204,7 +237,7 @@ pub(super) const FORM: Form = Form::Object(&EVALUATION);
 
 pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>, key_span: Span, is_main: bool) {
     let n_before = reading.n_errors();
-    let Some(fields) = Fields::read(reading, &EVALUATION, node) else {
+    let Some(fields) = EVALUATION.fields(reading, node) else {
         suite.lost.tasks = true;
         return;
     };
@@ -214,22 +247,22 @@ pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
         reading.problem(problem.help("keep one of them; several judges stand in one"));
         return;
     }
-    let id = fields.get("id").map(|it| read_id(reading, "`id`", it));
-    let id = id.unwrap_or_else(|| Some(Spanned::new(ID.to_owned(), key_span)));
-    let description = text(reading, &fields, "description");
-    let n_roles = suite.models.len();
+    let id = match fields.key_span(&ID) {
+        Some(_) => fields.read(reading, &ID),
+        None => Some(Spanned::new(USUAL_ID.to_owned(), key_span)),
+    };
+    let description = fields.read(reading, &DESCRIPTION);
     let runs = runs(reading, suite, &fields);
-    let own_roles = suite.models[n_roles..].iter().map(|it| it.name.value.clone()).collect();
     let system = system(reading, &fields);
     let (method, pass_threshold) = aggregation(reading, &fields, runs.iter().map(|it| it.repetitions).sum());
-    let on_failed_check = policy(reading, &fields);
-    let dimensions = fields.given("dimensions").map(|it| reading.texts("`dimensions`", it)).unwrap_or_default();
-    let anchors = anchors(reading, &fields);
-    let expectations = fields.given("expectations").and_then(|it| expectations(reading, it)).unwrap_or_default();
-    let rubric = fields.given("rubric").and_then(|it| rubric(reading, it));
-    let limits = limits(reading, &fields);
-    let max_retries = fields.given("max_retries").and_then(|it| reading.count("`max_retries`", 0, it));
-    let depends_on = fields.given("depends_on").map(|it| read_ids(reading, it)).unwrap_or_default();
+    let on_failed_check = fields.read(reading, &POLICY).unwrap_or_default();
+    let dimensions = fields.read(reading, &DIMENSIONS).unwrap_or_default();
+    let anchors = fields.read(reading, &ANCHORS).unwrap_or_default();
+    let expectations = fields.read(reading, &EXPECTATIONS).unwrap_or_default();
+    let rubric = fields.read(reading, &RUBRIC);
+    let limits = fields.read(reading, &LIMITS).unwrap_or(Limits::DEFAULT);
+    let max_retries = fields.value(reading, &MAX_RETRIES);
+    let depends_on = fields.read(reading, &DEPENDS_ON).unwrap_or_default();
     security(reading, suite, &fields, is_main);
     let Some(id) = id else {
         suite.lost.tasks = true;
@@ -249,11 +282,9 @@ pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
         expectations,
         rubric,
         depends_on,
-        max_retries: max_retries.unwrap_or(MAX_RETRIES),
+        max_retries,
         span: key_span,
         is_flawed: reading.n_errors() > n_before,
-        own_roles,
-        written: node.to_val().into_owned(),
     }));
 }
 
@@ -286,19 +317,13 @@ pub(super) fn join(suite: &mut Suite) {
     });
 }
 
-fn text(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, name: &str) -> Option<String> {
-    fields.given(name).and_then(|it| reading.text(&format!("`{name}`"), it)).map(|it| it.value)
-}
-
 fn aggregation(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, n_replies: u32) -> (Method, Option<f64>) {
-    let Some(node) = fields.given("aggregation") else { return (Method::default(), None) };
-    let Some(inner) = Fields::read(reading, &AGGREGATION, node) else { return (Method::default(), None) };
-    let method = inner.given("method").and_then(|it| reading.choice("`method`", &Method::NAMED, it));
-    let threshold = inner.given("pass_threshold");
-    let least = threshold.and_then(|it| reading.number("`pass_threshold`", (0.0, 1.0), it));
-    let method = method.unwrap_or_default();
-    let at = inner.key_span("method").unwrap_or(inner.span);
-    if matches!(method, Method::MajorityVote | Method::AllPass) && threshold.is_none() {
+    let Some(node) = fields.node(&AGGREGATION) else { return (Method::default(), None) };
+    let Some(inner) = AGGREGATION_KEYS.fields(reading, node) else { return (Method::default(), None) };
+    let method = inner.value(reading, &METHOD);
+    let least = inner.read(reading, &PASS_THRESHOLD);
+    let at = inner.key_span(&METHOD).unwrap_or(inner.span);
+    if matches!(method, Method::MajorityVote | Method::AllPass) && inner.node(&PASS_THRESHOLD.key).is_none() {
         let message = format!("`{}` counts replies that pass, and nothing says when one does", method.name());
         let problem = Problem::new(&codes::MISSING_KEY, message).at(at, "needs a `pass_threshold`");
         reading.problem(problem.help("for example `pass_threshold: 0.7`, which is 7 of 10"));
@@ -311,63 +336,57 @@ fn aggregation(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, n_replies: u3
     (method, least)
 }
 
-fn policy(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> OnFailedCheck {
-    let inner = fields.given("policy").and_then(|it| Fields::read(reading, &POLICY, it));
-    let Some(node) = inner.as_ref().and_then(|it| it.given("on_failed_check")) else { return OnFailedCheck::Nothing };
-    if node.entries().is_some() {
-        let cap = Fields::read(reading, &CAP, node);
-        let any = (f64::NEG_INFINITY, f64::INFINITY);
-        let most = cap.as_ref().and_then(|it| it.get("cap")).and_then(|it| reading.number("`cap`", any, it));
-        return most.map_or(OnFailedCheck::Nothing, OnFailedCheck::Cap);
-    }
-    let named = [("none", OnFailedCheck::Nothing), ("fail", OnFailedCheck::Fail)];
-    reading.choice("`on_failed_check`", &named, node).unwrap_or_default()
+fn policy(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<OnFailedCheck> {
+    let fields = POLICY_KEYS.fields(reading, node)?;
+    fields.read(reading, &ON_FAILED_CHECK)
 }
 
-fn anchors(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Vec<Anchor> {
-    let Some(inner) = fields.given("anchors").and_then(|it| Fields::read(reading, &ANCHORS, it)) else {
-        return Vec::new();
-    };
-    let is_on = inner.given("enabled").and_then(|it| reading.boolean("`enabled`", it)).unwrap_or(true);
-    let items = inner.given("references").map(|it| reading.list("`references`", "a list of anchors", it));
+fn on_failed_check(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<OnFailedCheck> {
+    if node.entries().is_some() {
+        let fields = CAP_OF_SCORES.fields(reading, node)?;
+        return fields.read(reading, &CAP).map(OnFailedCheck::Cap);
+    }
+    reading.choice(what, &ON_FAILED_CHECKS, node)
+}
+
+fn anchors(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Vec<Anchor>> {
+    let fields = ANCHOR_KEYS.fields(reading, node)?;
+    let is_on = fields.value(reading, &ENABLED);
+    fields.read(reading, &REFERENCES).filter(|_| is_on)
+}
+
+fn references(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<Anchor>> {
     let mut anchors = Vec::new();
-    for item in items.unwrap_or_default() {
-        let Some(fields) = Fields::read(reading, &REFERENCE, item) else { continue };
-        let label = text(reading, &fields, "label").or_else(|| text(reading, &fields, "anchor_id"));
-        let Some(text) = text(reading, &fields, "text") else { continue };
+    for item in reading.list(what, "a list of anchors", node) {
+        let Some(fields) = REFERENCE.fields(reading, item) else { continue };
+        let label = fields.read(reading, &LABEL).or_else(|| fields.read(reading, &ANCHOR_ID));
+        let Some(text) = fields.read(reading, &ANCHOR_TEXT) else { continue };
         anchors.push(Anchor { label: label.unwrap_or_else(|| "example".to_owned()), text });
     }
-    if is_on { anchors } else { Vec::new() }
+    Some(anchors)
 }
 
-fn limits(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Limits {
-    let mut limits = Limits::default();
-    let Some(inner) = fields.given("limits").and_then(|it| Fields::read(reading, &LIMITS, it)) else { return limits };
-    let mut count = |name: &str, default: usize| {
-        let count = inner.given(name).and_then(|it| reading.count(&format!("`{name}`"), 100, it));
-        count.map_or(default, |it| it as usize)
-    };
-    limits.text = count("text", limits.text);
-    limits.whole = count("whole", limits.whole);
-    limits
+fn limits(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Limits> {
+    let fields = EVIDENCE_LIMITS.fields(reading, node)?;
+    let (text, whole) = (fields.value(reading, &MAX_TEXT), fields.value(reading, &MAX_WHOLE));
+    Some(Limits { text: text as usize, whole: whole as usize })
 }
 
 /// What the profile says about code, and what of it means nothing here.
 fn security(reading: &mut Reading<'_>, suite: &mut Suite, fields: &Fields<'_, '_>, is_main: bool) {
-    let Some(inner) = fields.given("security_policy").and_then(|it| Fields::read(reading, &SECURITY, it)) else {
+    let Some(inner) = fields.node(&SECURITY_POLICY).and_then(|it| SECURITY.fields(reading, it)) else {
         return;
     };
-    let allows = inner.given("allow_local_python_hooks");
-    let allows = allows.and_then(|it| reading.boolean("`allow_local_python_hooks`", it)).unwrap_or(false);
+    let allows = inner.value(reading, &ALLOW_LOCAL_PYTHON_HOOKS);
     // A library that is included must not allow what the suite does not.
     suite.allows_hooks |= allows && is_main;
     let unused = [
-        ("network_access", "what an agent sees of the network is said by `network` of the agent or the case"),
-        ("redact_secrets", "values of variables that are passed to agents and providers are kept nowhere"),
+        (NETWORK_ACCESS, "what an agent sees of the network is said by `network` of the agent or the case"),
+        (REDACT_SECRETS, "values of variables that are passed to agents and providers are kept nowhere"),
     ];
-    for (name, instead) in unused {
-        if let Some(span) = inner.key_span(name).filter(|_| inner.given(name).is_some()) {
-            let problem = Problem::new(&codes::UNUSED_SETTING, format!("`{name}` changes nothing"));
+    for (key, instead) in unused {
+        if let Some(span) = inner.key_span(&key).filter(|_| inner.node(&key).is_some()) {
+            let problem = Problem::new(&codes::UNUSED_SETTING, format!("`{}` changes nothing", key.name));
             reading.problem(problem.at(span, "not used").help(instead));
         }
     }

@@ -8,18 +8,20 @@ mod outputs;
 use std::sync::Arc;
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{DESCRIPTION, Defaulted, Field};
+use jurat_format::fields::Fields;
+use jurat_format::form::{DefaultValue, Form, Key, Object};
 use jurat_format::problem::{Problem, listed};
-use jurat_format::reader::{Fields, Reading};
-use jurat_format::value::{Content, Map, Node, Spanned, Val, Value, shown_within};
+use jurat_format::reader::Reading;
+use jurat_format::shape;
+use jurat_format::value::{Content, Node, Span, Spanned, Val, shown_within};
 
 use super::Suite;
 use super::judging;
-use super::write::Members;
 use crate::evaluator::builtin::{self, Builtin};
-use crate::evaluator::{HostFunction, OutputConfig, OutputKind, Signature};
+use crate::evaluator::{HostFunction, Isolation, Language, Limits, OutputConfig, OutputKind, Signature};
 
-pub(super) use arguments::{join, read_script_signatures, read_with, written_origin};
+pub(super) use arguments::{join, read_script_signatures, read_with};
 pub use code::{EvaluatorCode, unusable_code};
 
 #[derive(Debug, Clone)]
@@ -31,14 +33,6 @@ pub struct Evaluator {
     pub outputs: Vec<OutputConfig>,
     /// Whether errors were found in it.
     pub(crate) is_flawed: bool,
-}
-
-/// Two evaluators are equal wherever they stand.
-impl PartialEq for Evaluator {
-    fn eq(&self, other: &Self) -> bool {
-        let Evaluator { name, description, kind, outputs, .. } = self;
-        (name, description, kind, outputs) == (&other.name, &other.description, &other.kind, &other.outputs)
-    }
 }
 
 impl Evaluator {
@@ -65,7 +59,7 @@ impl Evaluator {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum EvaluatorKind {
     /// The author's code.
     Code(EvaluatorCode),
@@ -74,46 +68,63 @@ pub enum EvaluatorKind {
     Builtin(Box<Builtin>),
 }
 
-static EVALUATOR: Keys = Keys {
+const SOURCE: Field<(Spanned<String>, Option<String>)> =
+    Field::optional("source", judging::TEXT_OR_FILE, "the code: text, or `{file: …}`");
+const LANGUAGE: Key = Key::optional(
+    "language",
+    shape::choice::<Language>().form,
+    "the language of the code; `rust` for a function of the program that runs the suite",
+)
+.default_words("by the file's name, else `python`");
+const ENTRY: Field<String> = Field::optional("entry", shape::STRING, "the function that is called")
+    .printed_default(DefaultValue::Name(code::USUAL_ENTRY));
+const OUTPUTS: Field<Vec<OutputConfig>> =
+    Field::optional("outputs", outputs::SHAPE, "what it returns").default_words("anything");
+const LIMITS: Field<Limits> = Field::optional("limits", code::LIMITS_SHAPE, "limits of one call");
+const DETERMINISTIC: Field<bool> = Field::optional(
+    "deterministic",
+    shape::BOOLEAN,
+    "whether equal arguments always give the same result, so that results are reused from the cache",
+)
+.default_words("`true` for code, `false` for `call`");
+const ISOLATION: Defaulted<Isolation> = Field::optional(
+    "isolation",
+    shape::choice(),
+    "`process`: calls share a worker process; `fork`: each call has its own",
+)
+.default_choice("process");
+const PYTHON: Field<String> = Field::optional(
+    "python",
+    shape::STRING,
+    "the Python interpreter or virtual environment that runs it: a path relative to the suite, or a program on `PATH`",
+)
+.default_words("`python3` on `PATH`");
+const CALL: Field<Spanned<String>> =
+    Field::optional("call", shape::TEXT, "a function of the program that runs the suite, by its name");
+const PARAMETERS: Field<Vec<Spanned<String>>> = Field::optional(
+    "parameters",
+    shape::TEXTS,
+    "parameters of a function of the program: `name?` has a default, `**` takes everything else",
+)
+.default_words("the common names");
+const BUILTIN: Key =
+    Key::optional("builtin", Form::Defined("builtin"), "a built-in evaluator: its name, or `{name: {parameters}}`");
+
+static EVALUATOR: Object = Object {
     what: "an evaluator",
     keys: &[
-        Key::DESCRIPTION,
-        Key::optional("source", judging::PROMPT, "the code: text, or `{file: …}`"),
-        Key::optional(
-            "language",
-            Form::Choice(&["python", "typescript", "javascript", "rust"]),
-            "the language of the code; `rust` for a function of the program that runs the suite",
-        )
-        .default("by the file's name, else `python`"),
-        Key::optional("entry", Form::Text, "the function that is called").default("`evaluate`"),
-        Key::optional(
-            "outputs",
-            Form::List(&Form::Object(&outputs::OUTPUT)),
-            "what it returns",
-        )
-        .default("anything"),
-        Key::optional("limits", Form::Object(&code::LIMITS), "limits of one call"),
-        Key::optional(
-            "deterministic",
-            Form::Boolean,
-            "whether equal arguments always give the same result, so that results are reused from the cache",
-        )
-        .default("`true` for code, `false` for `call`"),
-        Key::optional(
-            "isolation",
-            Form::Choice(&["process", "fork"]),
-            "`process`: calls share a worker process; `fork`: each call has its own",
-        )
-        .default("`process`"),
-        Key::optional("python", Form::Text, "the Python interpreter or virtual environment that runs it: a path relative to the suite, or a program on `PATH`").default("`python3` on `PATH`"),
-        Key::optional("call", Form::Text, "a function of the program that runs the suite, by its name"),
-        Key::optional(
-            "parameters",
-            Form::List(&Form::Text),
-            "parameters of a function of the program: `name?` has a default, `**` takes everything else",
-        )
-        .default("the common names"),
-        Key::optional("builtin", Form::Defined("builtin"), "a built-in evaluator: its name, or `{name: {parameters}}`"),
+        DESCRIPTION.key,
+        SOURCE.key,
+        LANGUAGE,
+        ENTRY.key,
+        OUTPUTS.key,
+        LIMITS.key,
+        DETERMINISTIC.key,
+        ISOLATION.key,
+        PYTHON.key,
+        CALL.key,
+        PARAMETERS.key,
+        BUILTIN,
     ],
 };
 
@@ -147,9 +158,9 @@ pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
 
 fn read_one(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node<'_>) -> Option<Evaluator> {
     let n_before = reading.n_errors();
-    let fields = Fields::read(reading, &EVALUATOR, node)?;
-    let description = fields.get("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
-    let outputs = fields.get("outputs").map(|it| outputs::read(reading, it)).unwrap_or_default();
+    let fields = EVALUATOR.fields(reading, node)?;
+    let description = fields.read(reading, &DESCRIPTION);
+    let outputs = fields.read(reading, &OUTPUTS).unwrap_or_default();
     let kind = read_kind(reading, &name, &fields, &outputs);
     let is_flawed = reading.n_errors() > n_before;
     Some(Evaluator { name, description, kind: kind?, outputs, is_flawed })
@@ -162,46 +173,39 @@ fn read_kind(
     fields: &Fields<'_, '_>,
     outputs: &[OutputConfig],
 ) -> Option<EvaluatorKind> {
-    let said: Vec<&str> = KINDS.into_iter().filter(|it| fields.get(it).is_some()).collect();
-    match said.as_slice() {
-        ["source"] => {
-            foreign(reading, fields, "code", "for functions of the program only", &function::OWN);
-            code::read(reading, fields, fields.get("source")?).map(EvaluatorKind::Code)
-        }
-        ["call"] => {
-            foreign(reading, fields, "a function of the program", "for code only", &function::FOREIGN);
-            function::read(reading, fields, fields.get("call")?).map(|it| EvaluatorKind::Function(Arc::new(it)))
-        }
-        ["builtin"] => {
-            foreign(reading, fields, "a built-in", "for code only", &code::OF_CODE);
-            foreign(reading, fields, "a built-in", "for functions of the program only", &function::OWN);
-            read_builtin(reading, fields.get("builtin")?, outputs).map(|it| EvaluatorKind::Builtin(Box::new(it)))
-        }
-        [first, second, ..] => {
-            let message = "an evaluator is either code, a function of the program or a built-in, not several of them";
-            let at = |name: &str| fields.key_span(name).unwrap_or(fields.span);
-            let problem = Problem::new(&codes::CONFLICT, message).at(at(second), "and this");
-            reading.problem(problem.at(at(first), "this").help("make two evaluators of it"));
-            None
-        }
-        _ => {
-            if !KINDS.into_iter().any(|it| fields.may_mean(it)) {
-                let problem = Problem::new(&codes::MISSING_KEY, "an evaluator needs `source`, `builtin` or `call`");
-                let problem = problem.at(name.span, "runs nothing");
-                reading.problem(problem.help("for example `builtin: exact_match`, or `source: {file: check.py}`"));
-            }
-            None
-        }
+    let kinds = [SOURCE.key, CALL.key, BUILTIN];
+    let said: Vec<Span> = kinds.iter().filter_map(|it| fields.key_span(it)).collect();
+    if let [first, second, ..] = said.as_slice() {
+        let message = "an evaluator is either code, a function of the program or a built-in, not several of them";
+        let problem = Problem::new(&codes::CONFLICT, message).at(*second, "and this");
+        reading.problem(problem.at(*first, "this").help("make two evaluators of it"));
+        return None;
     }
+    if fields.key_span(&SOURCE).is_some() {
+        foreign(reading, fields, "code", "for functions of the program only", &function::OWN);
+        return code::read(reading, fields).map(EvaluatorKind::Code);
+    }
+    if fields.key_span(&CALL).is_some() {
+        foreign(reading, fields, "a function of the program", "for code only", &function::FOREIGN);
+        return function::read(reading, fields).map(|it| EvaluatorKind::Function(Arc::new(it)));
+    }
+    if let Some(node) = fields.node(&BUILTIN) {
+        foreign(reading, fields, "a built-in", "for code only", &code::OF_CODE);
+        foreign(reading, fields, "a built-in", "for functions of the program only", &function::OWN);
+        return read_builtin(reading, node, outputs).map(|it| EvaluatorKind::Builtin(Box::new(it)));
+    }
+    if !kinds.iter().any(|it| fields.may_mean(it)) {
+        let problem = Problem::new(&codes::MISSING_KEY, "an evaluator needs `source`, `builtin` or `call`");
+        let problem = problem.at(name.span, "runs nothing");
+        reading.problem(problem.help("for example `builtin: exact_match`, or `source: {file: check.py}`"));
+    }
+    None
 }
 
-/// The keys that say what runs.
-const KINDS: [&str; 3] = ["source", "call", "builtin"];
-
 /// Notes a key that makes no sense for what runs.
-fn foreign(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, what: &str, whose: &str, keys: &[&str]) {
-    if let Some((key, span)) = keys.iter().find_map(|it| Some((*it, fields.key_span(it)?))) {
-        let problem = Problem::new(&codes::CONFLICT, format!("{what} has no `{key}`"));
+fn foreign(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, what: &str, whose: &str, keys: &[Key]) {
+    if let Some((key, span)) = keys.iter().find_map(|it| Some((it, fields.key_span(it)?))) {
+        let problem = Problem::new(&codes::CONFLICT, format!("{what} has no `{}`", key.name));
         reading.problem(problem.at(span, whose).help("drop it"));
     }
 }
@@ -253,22 +257,4 @@ fn read_builtin(reading: &mut Reading<'_>, node: &Node<'_>, outputs: &[OutputCon
             None
         }
     }
-}
-
-/// An evaluator, as it is read.
-pub(super) fn written(evaluator: &Evaluator) -> Value {
-    let mut map = Members::default();
-    map.text("description", evaluator.description.as_ref());
-    match &evaluator.kind {
-        EvaluatorKind::Builtin(builtin) => {
-            let is_plain = builtin.settings.as_map().is_none_or(Map::is_empty);
-            let name = builtin.entry.name;
-            let with_parameters = || Val::Map([(name, builtin.settings.clone())].into_iter().collect());
-            map.put("builtin", if is_plain { Val::from(name) } else { with_parameters() });
-        }
-        EvaluatorKind::Code(code) => code::write(&mut map, code),
-        EvaluatorKind::Function(function) => function::write(&mut map, function),
-    }
-    map.list("outputs", evaluator.outputs.iter().map(outputs::written));
-    Val::Map(map.0)
 }

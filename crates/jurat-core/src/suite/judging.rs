@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{Defaulted, Field};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
 use jurat_format::source::ReadError;
 use jurat_format::value::{Node, Span, Spanned, Val, shown_within};
 
@@ -14,7 +16,7 @@ use super::output::{self, Output};
 use crate::judge::{Aggregate, Prompt};
 
 /// A model asked to judge.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Judge {
     /// A role under `models`, or `provider/model`. The role `judge` when absent.
     pub model: Option<Spanned<String>>,
@@ -29,7 +31,7 @@ pub struct Judge {
     /// How often each is asked.
     pub repeat: u32,
     /// How several answers become one.
-    pub aggregate: Option<Aggregate>,
+    pub aggregate: Aggregate,
 }
 
 /// A prompt and where it stands.
@@ -44,69 +46,63 @@ pub struct PromptText {
     pub file: Option<String>,
 }
 
-impl PartialEq for PromptText {
-    fn eq(&self, other: &Self) -> bool {
-        self.prompt == other.prompt && self.file == other.file
-    }
-}
+/// A text that may stand in a file of its own, and the name of that file.
+pub(super) const TEXT_OR_FILE: Shape<(Spanned<String>, Option<String>)> = Shape::new(FORM, text_or_file);
 
-pub(super) const PROMPT: Form = Form::Either(&[Form::Text, Form::Object(&PROMPT_FILE)]);
+/// A prompt: text, or a file that holds it.
+pub(super) const SHAPE: Shape<PromptText> = Shape::new(FORM, prompt);
 
-static PROMPT_FILE: Keys = Keys {
-    what: "a text in a file",
-    keys: &[Key::required("file", Form::Text, "the file that holds the text, relative to the file that names it")],
-};
+pub(super) const FORM: Form = Form::Either(&[Form::Text, Form::Object(&PROMPT_FILE)]);
 
-pub(super) static JUDGE: Keys = Keys {
+const FILE: Field<Spanned<String>> =
+    Field::required("file", shape::TEXT, "the file that holds the text, relative to the file that names it");
+
+static PROMPT_FILE: Object = Object { what: "a text in a file", keys: &[FILE.key] };
+
+const MODEL: Field<Spanned<String>> =
+    Field::optional("model", shape::TEXT, "the model that is asked: a role under `models`, or `provider/model`")
+        .default_words("the role `judge`");
+const SYSTEM: Field<PromptText> =
+    Field::optional("system", SHAPE, "the system prompt; `${path}` is replaced by a value of the context");
+const PROMPT: Field<PromptText> =
+    Field::required("prompt", SHAPE, "what the judge is asked; `${path}` is replaced by a value of the context");
+const OUTPUT: Field<Output> =
+    Field::optional("output", output::SHAPE, "what the reply must be: fields in short form, or a JSON Schema")
+        .default_words("any text");
+const MAX_RETRIES: Defaulted<u32> = Field::optional(
+    "max_retries",
+    shape::count::<0>(),
+    "retries per judgement, after an error that may pass or a reply that does not fit `output`",
+)
+.default(3);
+const PANEL: Field<Vec<Spanned<String>>> =
+    Field::optional("panel", shape::TEXTS, "several models, each of which is asked, in place of `model`");
+const REPEAT: Defaulted<u32> =
+    Field::optional("repeat", shape::count::<1>(), "number of times each model is asked").default(1);
+const AGGREGATE: Defaulted<Aggregate> =
+    Field::optional("aggregate", shape::choice(), "how several replies become one result").default_choice("majority");
+
+static JUDGE: Object = Object {
     what: "a judge",
-    keys: &[
-        Key::optional("model", Form::Text, "the model that is asked: a role under `models`, or `provider/model`")
-            .default("the role `judge`"),
-        Key::optional("system", PROMPT, "the system prompt; `${path}` is replaced by a value of the context"),
-        Key::required("prompt", PROMPT, "what the judge is asked; `${path}` is replaced by a value of the context"),
-        Key::optional(
-            "output",
-            Form::Defined("output"),
-            "what the reply must be: fields in short form, or a JSON Schema",
-        )
-        .default("any text"),
-        Key::optional(
-            "max_retries",
-            Form::Integer(0),
-            "retries per judgement, after an error that may pass or a reply that does not fit `output`",
-        )
-        .default("`3`"),
-        Key::optional("panel", Form::List(&Form::Text), "several models, each of which is asked, in place of `model`"),
-        Key::optional("repeat", Form::Integer(1), "number of times each model is asked").default("`1`"),
-        Key::optional(
-            "aggregate",
-            Form::Choice(&["majority", "mean", "median", "all", "any"]),
-            "how several replies become one result",
-        )
-        .default("`majority`"),
-    ],
+    keys: &[MODEL.key, SYSTEM.key, PROMPT.key, OUTPUT.key, MAX_RETRIES.key, PANEL.key, REPEAT.key, AGGREGATE.key],
 };
 
-/// The requests that one judgement may take beyond the first, unless the author says otherwise.
-pub(super) const MAX_RETRIES: u32 = 3;
+pub(super) const JUDGE_SHAPE: Shape<Judge> = Shape::new(Form::Object(&JUDGE), read);
 
-pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Judge> {
-    let fields = Fields::read(reading, &JUDGE, node)?;
-    let system = fields.get("system").and_then(|it| prompt(reading, "`system`", it));
-    let asked = fields.get("prompt").and_then(|it| prompt(reading, "`prompt`", it));
-    let output = fields.get("output").map(|it| output::read(reading, it));
-    let mut count = |name: &str, least: u32, default: u32| {
-        fields.get(name).and_then(|it| reading.count(&format!("`{name}`"), least, it)).unwrap_or(default)
-    };
-    let (max_retries, repeat) = (count("max_retries", 0, MAX_RETRIES), count("repeat", 1, 1));
-    let model = fields.get("model").and_then(|it| reading.text("`model`", it));
-    let panel = fields.get("panel").map(|it| reading.texts("`panel`", it)).unwrap_or_default();
-    let aggregate = fields.get("aggregate").and_then(|it| reading.choice("`aggregate`", &Aggregate::NAMED, it));
-    Some(Judge { model, system, prompt: asked?, output: output.flatten(), max_retries, panel, repeat, aggregate })
+fn read(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Judge> {
+    let fields = JUDGE.fields(reading, node)?;
+    let system = fields.read(reading, &SYSTEM);
+    let prompt = fields.read(reading, &PROMPT);
+    let output = fields.read(reading, &OUTPUT);
+    let (max_retries, repeat) = (fields.value(reading, &MAX_RETRIES), fields.value(reading, &REPEAT));
+    let model = fields.read(reading, &MODEL);
+    let panel = fields.read(reading, &PANEL).unwrap_or_default();
+    let aggregate = fields.value(reading, &AGGREGATE);
+    Some(Judge { model, system, prompt: prompt?, output, max_retries, panel, repeat, aggregate })
 }
 
 /// Reads a prompt: text, or a file that holds it.
-pub(super) fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<PromptText> {
+fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<PromptText> {
     let (text, file) = text_or_file(reading, what, node)?;
     let prompt = Prompt::parse(text.value);
     let literals = reading.places(text.span, prompt.literals().iter().map(|it| &prompt.text()[it.clone()]));
@@ -173,14 +169,10 @@ fn path_for_text(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Opti
 }
 
 /// Reads a text that may stand in a file of its own, and the name of that file.
-pub(super) fn text_or_file(
-    reading: &mut Reading<'_>,
-    what: &str,
-    node: &Node<'_>,
-) -> Option<(Spanned<String>, Option<String>)> {
+fn text_or_file(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<(Spanned<String>, Option<String>)> {
     if node.entries().is_some() {
-        let fields = Fields::read(reading, &PROMPT_FILE, node)?;
-        let file = fields.get("file").and_then(|it| reading.text("`file`", it))?;
+        let fields = PROMPT_FILE.fields(reading, node)?;
+        let file = fields.read(reading, &FILE)?;
         return Some((file_text(reading, &file)?, Some(file.value)));
     }
     let Some(text) = node.as_str() else {

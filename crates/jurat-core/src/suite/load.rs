@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use jurat_format::codes;
 use jurat_format::problem::{Problem, Problems};
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
 use jurat_format::source::{Files, ReadError, Sources};
 use jurat_format::value::{Node, SourceId, Span, Spanned};
 use jurat_format::yaml::read_tree;
@@ -126,7 +126,7 @@ impl Loading<'_> {
             self.suite.lost.file();
             return;
         }
-        let Some(fields) = Fields::read(&mut self.reading, &sections::SUITE, &node) else {
+        let Some(fields) = sections::SUITE.fields(&mut self.reading, &node) else {
             self.suite.lost.file();
             return;
         };

@@ -26,7 +26,6 @@ mod template;
 mod thresholds;
 mod tool_filter;
 mod tools;
-pub mod write;
 
 pub use agent_cases::{AgentCaseText, AgentName};
 pub use agents::AgentText;
@@ -58,7 +57,7 @@ pub(crate) use foreign::model_elsewhere;
 pub(crate) use models::is_provider_and_model;
 pub(crate) use scenario::{
     edge_value as scenario_edge_value, examine as examine_scenarios, node_value as scenario_node_value,
-    read_stored as stored_scenarios, scenario_value,
+    read_stored as stored_scenarios,
 };
 
 /// A definition, with what it includes merged in.
@@ -187,20 +186,5 @@ impl Lost {
     /// Whether there may be a role with this name.
     pub(crate) fn has_role(&self, name: &str) -> bool {
         self.models || self.roles.iter().any(|it| it == name)
-    }
-}
-
-/// Two suites are equal wherever their parts stand.
-impl PartialEq for Suite {
-    fn eq(&self, other: &Self) -> bool {
-        let Suite { name, description, models, records, ask, tasks, dimensions, group_by, thresholds, .. } = self;
-        let Suite { templates, rubrics, tools, scenarios, evaluators, agents, cases, .. } = self;
-        (name, description, models, records) == (&other.name, &other.description, &other.models, &other.records)
-            && (tasks, dimensions, group_by) == (&other.tasks, &other.dimensions, &other.group_by)
-            && (ask, thresholds) == (&other.ask, &other.thresholds)
-            && (templates, rubrics, tools) == (&other.templates, &other.rubrics, &other.tools)
-            && (scenarios, evaluators) == (&other.scenarios, &other.evaluators)
-            && (agents, cases) == (&other.agents, &other.cases)
-            && (self.allows_hooks, &self.evaluation) == (other.allows_hooks, &other.evaluation)
     }
 }

@@ -2,9 +2,11 @@
 
 use jurat_format::codes;
 use jurat_format::duration;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::Field;
+use jurat_format::form::{DefaultValue, Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape;
 use jurat_format::value::{Content, Entry, Node, Spanned, Val, Value};
 
 use super::foreign;
@@ -28,26 +30,25 @@ pub struct Model {
 }
 
 const ANY_NUMBER: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
-const AT_LEAST_ZERO: (f64, f64) = (0.0, f64::INFINITY);
 
 /// The ways in which an endpoint can be sent the schema of a reply.
 const STRUCTURED: [&str; 4] = ["json_schema", "json_object", "prompt", "tool"];
 
-static PRICE: Keys = Keys {
-    what: "a price",
-    keys: &[
-        Key::required("input", Form::Number(0.0, f64::INFINITY), "dollars per million input tokens"),
-        Key::required("output", Form::Number(0.0, f64::INFINITY), "dollars per million output tokens"),
-    ],
-};
+const INPUT: Field<f64> = Field::required("input", shape::AMOUNT, "dollars per million input tokens");
+const OUTPUT: Field<f64> = Field::required("output", shape::AMOUNT, "dollars per million output tokens");
 
-static MODEL: Keys = Keys {
+static PRICE: Object = Object { what: "a price", keys: &[INPUT.key, OUTPUT.key] };
+
+const PROVIDER_AND_MODEL: Key = Key::required("model", Form::Text, "`provider/model`");
+
+static MODEL: Object = Object {
     what: "a model",
     keys: &[
-        Key::required("model", Form::Text, "`provider/model`"),
-        Key::optional("base_url", Form::Text, "the address of the endpoint").default("the provider's usual address"),
+        PROVIDER_AND_MODEL,
+        Key::optional("base_url", Form::Text, "the address of the endpoint")
+            .default_words("the provider's usual address"),
         Key::optional("api_key_env", Form::Text, "the environment variable that holds the API key")
-            .default("the provider's usual variable"),
+            .default_words("the provider's usual variable"),
         Key::optional("headers", Form::Map(&Form::Text), "further headers of each request"),
         Key::optional("temperature", Form::Number(0.0, f64::INFINITY), "the sampling temperature"),
         Key::optional(
@@ -59,11 +60,11 @@ static MODEL: Keys = Keys {
         Key::optional("seed", Form::Integer(0), "the seed of sampling"),
         Key::optional("extra", Form::Map(&Form::Any), "further members of each request, by the provider's names"),
         Key::optional("price", Form::Object(&PRICE), "what tokens cost, for budgets and reports")
-            .default("the built-in prices"),
+            .default_words("the built-in prices"),
         Key::optional("structured", Form::Choice(&STRUCTURED), "how the endpoint is sent the schema of a reply")
-            .default("as the provider documents it"),
+            .default_words("as the provider documents it"),
         Key::optional("timeout", duration::FORM, "how long a request may take, such as `15m`, or a number of seconds")
-            .default("`--request-timeout`"),
+            .default(DefaultValue::Name("--request-timeout")),
         Key::optional("rpm", Form::Integer(1), "rate limit: requests per minute"),
         Key::optional("tpm", Form::Integer(1), "rate limit: tokens per minute"),
     ],
@@ -100,27 +101,29 @@ fn model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<Model
     if node.as_str().is_some() || node.entries().is_none() {
         return Some(Model { model: provider_and_model(reading, role, node)?, settings: Vec::new() });
     }
-    let fields = Fields::read(reading, &MODEL, node)?;
+    let fields = MODEL.fields(reading, node)?;
     let mut settings = Vec::new();
-    for key in MODEL.keys.iter().filter(|it| it.name != "model") {
-        if let Some(value) = fields.get(key.name)
+    for key in MODEL.keys.iter().filter(|it| it.name != PROVIDER_AND_MODEL.name) {
+        if let Some(value) = fields.node(key)
             && setting_fits(reading, key, value)
         {
             settings.push((key.name, Spanned::new(value.to_val().into_owned(), value.span)));
         }
     }
-    Some(Model { model: fields.get("model").and_then(|it| provider_and_model(reading, role, it))?, settings })
+    Some(Model {
+        model: fields.node(&PROVIDER_AND_MODEL).and_then(|it| provider_and_model(reading, role, it))?,
+        settings,
+    })
 }
 
 fn setting_fits(reading: &mut Reading<'_>, key: &Key, node: &Node<'_>) -> bool {
-    let what = format!("`{}`", key.name);
+    let what = key.quoted();
     match (key.name, key.form) {
         ("price", _) => {
-            let Some(fields) = Fields::read(reading, &PRICE, node) else { return false };
-            let mut fits = |name: &str| {
-                fields.get(name).is_none_or(|it| reading.number(&format!("`{name}`"), AT_LEAST_ZERO, it).is_some())
-            };
-            fits("input") & fits("output")
+            let Some(fields) = PRICE.fields(reading, node) else { return false };
+            let n_before = reading.n_errors();
+            let _ = (fields.read(reading, &INPUT), fields.read(reading, &OUTPUT));
+            reading.n_errors() == n_before
         }
         ("timeout", _) => duration::read(reading, &what, node).is_some(),
         (_, Form::Choice(names)) => {

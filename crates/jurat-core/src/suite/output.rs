@@ -10,8 +10,10 @@
 use std::collections::HashSet;
 
 use jurat_format::codes;
+use jurat_format::form::Form;
 use jurat_format::problem::{Problem, listed_all};
 use jurat_format::reader::Reading;
+use jurat_format::shape::Shape;
 use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
 use crate::effect::TYPES;
@@ -24,13 +26,6 @@ pub struct Output {
     pub span: Span,
     /// The fields on the top level, with the places of their names.
     pub fields: Vec<Spanned<String>>,
-}
-
-/// Two are equal wherever they stand.
-impl PartialEq for Output {
-    fn eq(&self, other: &Self) -> bool {
-        self.schema == other.schema && self.fields == other.fields
-    }
 }
 
 /// What other languages call them.
@@ -74,6 +69,8 @@ const KEYWORDS: [&str; 20] = [
 pub(super) const MAX_DEPTH: usize = 64;
 
 /// Reads `output`.
+pub(super) const SHAPE: Shape<Output> = Shape::new(Form::Defined("output"), |reading, _, node| read(reading, node));
+
 pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output> {
     let Some(entries) = node.entries() else {
         reading.wrong_type("`output`", "an object of fields, or a JSON Schema", node);

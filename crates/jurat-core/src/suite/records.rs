@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
+use jurat_format::choices;
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{Defaulted, Field};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, FieldPath, Kind, Node, Span, Spanned, Val, Value, parse_json};
 
 /// Rows, each of which is a case.
@@ -33,7 +36,7 @@ pub enum RowSource {
     Inline(Vec<Spanned<Value>>),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RowFile {
     /// The path as it was written.
     pub written: Spanned<String>,
@@ -41,59 +44,43 @@ pub struct RowFile {
     pub path: PathBuf,
 }
 
-impl PartialEq for RowFile {
-    fn eq(&self, other: &Self) -> bool {
-        self.written == other.written
+choices! {
+    /// The formats of row files.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RowFormat {
+        /// One JSON value a line.
+        JsonLines = "jsonl",
+        /// A JSON list of rows.
+        Json = "json",
+        /// Comma separated, with a header.
+        Csv = "csv",
+        Parquet = "parquet",
     }
 }
 
-/// The formats of row files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowFormat {
-    /// One JSON value a line.
-    JsonLines,
-    /// A JSON list of rows.
-    Json,
-    /// Comma separated, with a header.
-    Csv,
-    Parquet,
-}
-
-impl RowFormat {
-    pub(super) const NAMED: [(&'static str, RowFormat); 4] = [
-        ("jsonl", RowFormat::JsonLines),
-        ("json", RowFormat::Json),
-        ("csv", RowFormat::Csv),
-        ("parquet", RowFormat::Parquet),
-    ];
-}
-
-/// What the cells of a CSV column are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CellType {
-    Number,
-    /// Whole numbers.
-    Integer,
-    /// `true` or `false`.
-    Boolean,
-    Json,
-}
-
-impl CellType {
-    pub(super) const NAMED: [(&'static str, CellType); 4] = [
-        ("number", CellType::Number),
-        ("integer", CellType::Integer),
-        ("boolean", CellType::Boolean),
-        ("json", CellType::Json),
-    ];
-}
-
-impl CellType {
-    /// Its name, as authors write it.
-    pub fn name(self) -> &'static str {
-        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+choices! {
+    /// What the cells of a CSV column are.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum CellType {
+        Number = "number",
+        /// Whole numbers.
+        Integer = "integer",
+        /// `true` or `false`.
+        Boolean = "boolean",
+        Json = "json",
     }
+}
 
+choices! {
+    /// What each row is.
+    #[derive(Clone, Copy, PartialEq)]
+    enum RowKind {
+        Rows = "rows",
+        Runs = "runs",
+    }
+}
+
+impl CellType {
     /// The row with the text of one column read as this type; text that does not read so stays text.
     pub fn apply(self, row: Value, column: &str) -> Value {
         let Val::Map(mut map) = row else { return row };
@@ -117,33 +104,31 @@ impl CellType {
     }
 }
 
-static RECORDS: Keys = Keys {
-    what: "`records`",
-    keys: &[
-        Key::required(
-            "path",
-            Form::Either(&[Form::Text, Form::List(&Form::Text)]),
-            "the file or files; `-` is standard input",
-        ),
-        Key::optional("format", Form::Choice(&["jsonl", "json", "csv", "parquet"]), "the format")
-            .default("by the ending of the file's name; `jsonl` for standard input"),
-        Key::optional("id", Form::Path, "the path of a row's id")
-            .default("`id`, `record_id` or `case_id`, else a hash of the row"),
-        Key::optional(
-            "types",
-            Form::Map(&Form::Choice(&["number", "integer", "boolean", "json"])),
-            "types of CSV columns",
-        )
-        .default("text"),
-        Key::optional("tags", Form::List(&Form::Text), "tags to select the rows by"),
-        Key::optional(
-            "as",
-            Form::Choice(&["rows", "runs"]),
-            "what each row is: a row, or a recorded agent run (a run artifact), whose id is its `run_id`",
-        )
-        .default("`rows`"),
-    ],
-};
+const PATH: Field<RowSource> = Field::required(
+    "path",
+    Shape::new(shape::TEXT_OR_TEXTS, one_or_more_files),
+    "the file or files; `-` is standard input",
+);
+const FORMAT: Field<RowFormat> = Field::optional("format", shape::choice(), "the format")
+    .default_words("by the ending of the file's name; `jsonl` for standard input");
+const ID: Field<Spanned<FieldPath>> = Field::optional("id", shape::PATH, "the path of a row's id")
+    .default_words("`id`, `record_id` or `case_id`, else a hash of the row");
+const TYPES: Field<Vec<(Spanned<String>, CellType)>> = Field::optional(
+    "types",
+    Shape::new(const { Form::Map(&shape::choice::<CellType>().form) }, types),
+    "types of CSV columns",
+)
+.default_words("text");
+const TAGS: Field<Vec<Spanned<String>>> = Field::optional("tags", shape::TEXTS, "tags to select the rows by");
+const AS: Defaulted<RowKind> = Field::optional(
+    "as",
+    shape::choice(),
+    "what each row is: a row, or a recorded agent run (a run artifact), whose id is its `run_id`",
+)
+.default_choice("rows");
+
+static RECORDS: Object =
+    Object { what: "`records`", keys: &[PATH.key, FORMAT.key, ID.key, TYPES.key, TAGS.key, AS.key] };
 
 pub(super) const FORM: Form = Form::Either(&[Form::Text, Form::List(&Form::Any), Form::Object(&RECORDS)]);
 
@@ -199,40 +184,43 @@ fn inline(reading: &mut Reading<'_>, items: &[Node<'_>]) -> Option<RowSource> {
 }
 
 fn described(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Records> {
-    let fields = Fields::read(reading, &RECORDS, node)?;
-    let from = fields.get("path").and_then(|path| match path.as_list() {
-        Some([]) => {
-            reading.problem(no_rows("`path` without a file", path.span));
-            None
-        }
-        Some(items) => files(reading, items),
-        None => files(reading, std::slice::from_ref(path)),
-    });
-    let types = fields.get("types").map(|it| types(reading, it)).unwrap_or_default();
-    let kinds = [("rows", false), ("runs", true)];
-    let is_runs = fields.get("as").and_then(|it| reading.choice("`as`", &kinds, it)).unwrap_or(false);
-    let id = fields.get("id").and_then(|it| reading.path("`id`", it));
+    let fields = RECORDS.fields(reading, node)?;
+    let from = fields.read(reading, &PATH);
+    let types = fields.read(reading, &TYPES).unwrap_or_default();
+    let is_runs = fields.value(reading, &AS) == RowKind::Runs;
+    let id = fields.read(reading, &ID);
     let run_id = || FieldPath::parse("identity.run_id").ok().map(|it| Spanned::new(it, fields.span));
     Some(Records {
         is_runs,
-        format: fields.get("format").and_then(|it| reading.choice("`format`", &RowFormat::NAMED, it)),
+        format: fields.read(reading, &FORMAT),
         id: id.or_else(|| run_id().filter(|_| is_runs)),
         types,
-        tags: fields.get("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default(),
+        tags: fields.read(reading, &TAGS).unwrap_or_default(),
         from: from?,
     })
 }
 
-fn types(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<(Spanned<String>, CellType)> {
+fn one_or_more_files(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<RowSource> {
+    match node.as_list() {
+        Some([]) => {
+            reading.problem(no_rows(&format!("{what} without a file"), node.span));
+            None
+        }
+        Some(items) => files(reading, items),
+        None => files(reading, std::slice::from_ref(node)),
+    }
+}
+
+fn types(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<(Spanned<String>, CellType)>> {
     let Some(entries) = node.entries() else {
-        reading.wrong_type("`types`", "an object of column names and types", node);
-        return Vec::new();
+        reading.wrong_type(what, "an object of column names and types", node);
+        return None;
     };
     let read = |entry: &jurat_format::value::Entry<'_>| {
         let kind = reading.choice("the type of a column", &CellType::NAMED, &entry.value)?;
         Some((Spanned::new(entry.key.clone().into_owned(), entry.key_span), kind))
     };
-    entries.iter().filter_map(read).collect()
+    Some(entries.iter().filter_map(read).collect())
 }
 
 /// A row that cannot be a case.

@@ -5,7 +5,7 @@
 
 use std::ptr;
 
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::form::{Form, Key, Object};
 
 use super::{check, sections, template};
 use crate::outcome::format as outcome;
@@ -29,7 +29,7 @@ pub struct KeyRow {
     /// Whether it must be given.
     pub is_required: bool,
     /// What holds when it is absent, in Markdown.
-    pub default: Option<&'static str>,
+    pub default: Option<String>,
     /// What it means, in Markdown.
     pub meaning: &'static str,
 }
@@ -53,7 +53,7 @@ pub enum ValueKind {
 
 /// A table for each object of the format, from the suite inward.
 pub fn key_tables() -> Vec<KeyTable> {
-    let mut found: Vec<&'static Keys> = Vec::new();
+    let mut found: Vec<&'static Object> = Vec::new();
     collect(&sections::SUITE, &mut found);
     let outcomes = KeyTable { name: OUTCOME.to_owned(), rows: outcome::written().map(row_of).collect() };
     found.into_iter().map(table).chain([outcomes]).collect()
@@ -62,7 +62,7 @@ pub fn key_tables() -> Vec<KeyTable> {
 /// The name of the table with every way to write an outcome.
 const OUTCOME: &str = "outcome criterion";
 
-fn collect(keys: &'static Keys, found: &mut Vec<&'static Keys>) {
+fn collect(keys: &'static Object, found: &mut Vec<&'static Object>) {
     if found.iter().any(|it| ptr::eq(*it, keys)) {
         return;
     }
@@ -70,7 +70,7 @@ fn collect(keys: &'static Keys, found: &mut Vec<&'static Keys>) {
     keys.keys.iter().for_each(|it| collect_form(it.form, found));
 }
 
-fn collect_form(form: Form, found: &mut Vec<&'static Keys>) {
+fn collect_form(form: Form, found: &mut Vec<&'static Object>) {
     match form {
         Form::Object(keys) => collect(keys, found),
         Form::List(item) | Form::Map(item) => collect_form(*item, found),
@@ -82,7 +82,7 @@ fn collect_form(form: Form, found: &mut Vec<&'static Keys>) {
     }
 }
 
-fn table(keys: &'static Keys) -> KeyTable {
+fn table(keys: &'static Object) -> KeyTable {
     let written = keys.keys.iter().filter(|it| !matches!(it.form, Form::Reserved));
     KeyTable { name: object_name(keys), rows: written.copied().map(row_of).collect() }
 }
@@ -92,13 +92,13 @@ fn row_of(key: Key) -> KeyRow {
         names: [key.name].into_iter().chain(key.aliases.iter().copied()).collect(),
         value: value_kind(key.form),
         is_required: key.required,
-        default: key.default,
+        default: key.default.map(|it| it.to_string()),
         meaning: key.doc,
     }
 }
 
 /// "a judge" and "`judge`" are the table `judge`.
-fn object_name(keys: &Keys) -> String {
+fn object_name(keys: &Object) -> String {
     let bare = ["a ", "an ", "the "].iter().find_map(|it| keys.what.strip_prefix(it)).unwrap_or(keys.what);
     bare.replace('`', "")
 }
@@ -170,7 +170,7 @@ mod tests {
         let mut seen = HashSet::new();
         let twice: Vec<String> =
             key_tables().into_iter().map(|it| it.name).filter(|it| !seen.insert(it.clone())).collect();
-        assert!(twice.is_empty(), "these objects need distinct names in `Keys::what`: {twice:?}");
+        assert!(twice.is_empty(), "these objects need distinct names in `Object::what`: {twice:?}");
     }
 
     #[test]

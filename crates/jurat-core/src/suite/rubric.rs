@@ -16,78 +16,123 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jurat_compare::expression::Expression;
+use jurat_format::choices;
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{Defaulted, Field};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, listed};
-use jurat_format::reader::{Fields, Reading};
-use jurat_format::value::{Content, Map, Node, Span, Val, Value, shown_within};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
+use jurat_format::value::{Content, Map, Node, Span, Spanned, Val, Value, shown_within};
 
 use crate::template::rating::CLASSES;
 use crate::template::{Metric, Rubric, Trait, TraitKind};
 
-static TRAIT: Keys = Keys {
+choices! {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Kind {
+        Boolean = "boolean",
+        Score = "score",
+        Literal = "literal",
+        Regex = "regex",
+        Cel = "cel",
+        Metric = "metric",
+    }
+}
+
+/// Any value in the schema, because a stored trait has null for what it has not.
+const LIMIT: Shape<i64> = Shape::new(Form::Any, |reading, what, node| match node.content {
+    Content::Scalar(Val::I(number)) => Some(number),
+    _ => {
+        reading.wrong_type(what, "a whole number", node);
+        None
+    }
+});
+
+const NAME: Field<Spanned<String>> = Field::required("name", shape::TEXT, "its name, under which its value is found");
+const DESCRIPTION: Field<String> = Field::optional(
+    "description",
+    shape::STRING,
+    "what it is about, in words for the model that rates; required for kinds that a model rates",
+);
+const KIND: Field<Kind> =
+    Field::optional("kind", shape::choice(), "how it is rated").default_words("by the other keys");
+const HIGHER_IS_BETTER: Defaulted<bool> =
+    Field::optional("higher_is_better", shape::BOOLEAN, "whether more of it is better; for reports").default(true);
+const MIN: Defaulted<i64> =
+    Field::optional("min", LIMIT, "the lowest score, for `score`").or(&["min_score"]).default(1);
+const MAX: Defaulted<i64> =
+    Field::optional("max", LIMIT, "the highest score, for `score`").or(&["max_score"]).default(5);
+const NAMED_CLASSES: Key = Key::optional(
+    "classes",
+    Form::Either(&[Form::Map(&Form::Text), Form::List(&Form::Text)]),
+    "the classes of a `literal` in order, each with its meaning, or their names alone",
+);
+const PATTERN: Field<Spanned<String>> =
+    Field::optional("pattern", shape::TEXT, "for `regex`: a regular expression, by the rules of Python's `re`");
+const CASE_SENSITIVE: Defaulted<bool> =
+    Field::optional("case_sensitive", shape::BOOLEAN, "for `regex`: whether upper and lower case differ").default(true);
+const INVERT: Defaulted<bool> =
+    Field::optional("invert", shape::BOOLEAN, "for `regex`: whether the answer must not match")
+        .or(&["invert_result"])
+        .default(false);
+const CEL: Field<Spanned<String>> = Field::optional(
+    "cel",
+    shape::TEXT,
+    "for `cel`: an expression over `raw_response`, `question`, `parsed` and `verify_result`",
+);
+const ITEMS: Field<Vec<Spanned<String>>> =
+    Field::optional("items", shape::TEXTS, "for `metric`: what the answer should contain").or(&["tp_instructions"]);
+const UNWANTED: Field<Vec<Spanned<String>>> =
+    Field::optional("unwanted", shape::TEXTS, "for `metric`: what it should not contain").or(&["tn_instructions"]);
+const METRICS: Field<Vec<(Metric, Span)>> = Field::optional(
+    "metrics",
+    Shape::new(const { Form::List(&shape::choice::<Metric>().form) }, read_metrics),
+    "for `metric`: what is computed",
+)
+.default_words("`precision`, `recall` and `f1`");
+
+static TRAIT: Object = Object {
     what: "a trait",
     keys: &[
-        Key::required("name", Form::Text, "its name, under which its value is found"),
-        Key::optional(
-            "description",
-            Form::Text,
-            "what it is about, in words for the model that rates; required for kinds that a model rates",
-        ),
-        Key::optional("kind", Form::Choice(&KINDS), "how it is rated").default("by the other keys"),
-        Key::optional("higher_is_better", Form::Boolean, "whether more of it is better; for reports").default("`true`"),
-        Key::optional("min", Form::Any, "the lowest score, for `score`").default("`1`").or(&["min_score"]),
-        Key::optional("max", Form::Any, "the highest score, for `score`").default("`5`").or(&["max_score"]),
-        Key::optional(
-            "classes",
-            Form::Either(&[Form::Map(&Form::Text), Form::List(&Form::Text)]),
-            "the classes of a `literal` in order, each with its meaning, or their names alone",
-        ),
-        Key::optional("pattern", Form::Text, "for `regex`: a regular expression, by the rules of Python's `re`"),
-        Key::optional("case_sensitive", Form::Boolean, "for `regex`: whether upper and lower case differ")
-            .default("`true`"),
-        Key::optional("invert", Form::Boolean, "for `regex`: whether the answer must not match")
-            .default("`false`")
-            .or(&["invert_result"]),
-        Key::optional(
-            "cel",
-            Form::Text,
-            "for `cel`: an expression over `raw_response`, `question`, `parsed` and `verify_result`",
-        ),
-        Key::optional("items", Form::List(&Form::Text), "for `metric`: what the answer should contain")
-            .or(&["tp_instructions"]),
-        Key::optional("unwanted", Form::List(&Form::Text), "for `metric`: what it should not contain")
-            .or(&["tn_instructions"]),
-        Key::optional(
-            "metrics",
-            Form::List(&Form::Choice(&["precision", "recall", "f1", "specificity", "accuracy"])),
-            "for `metric`: what is computed",
-        )
-        .default("`precision`, `recall` and `f1`"),
+        NAME.key,
+        DESCRIPTION.key,
+        KIND.key,
+        HIGHER_IS_BETTER.key,
+        MIN.key,
+        MAX.key,
+        NAMED_CLASSES,
+        PATTERN.key,
+        CASE_SENSITIVE.key,
+        INVERT.key,
+        CEL.key,
+        ITEMS.key,
+        UNWANTED.key,
+        METRICS.key,
     ],
 };
 
-const KINDS: [&str; 6] = ["boolean", "score", "literal", "regex", "cel", "metric"];
-
 /// The keys that belong to one kind only, by the kind.
-const OWN_KEYS: [(&str, &[&str]); 5] = [
-    ("score", &["min", "max"]),
-    ("literal", &["classes"]),
-    ("regex", &["pattern", "case_sensitive", "invert"]),
-    ("cel", &["cel"]),
-    ("metric", &["items", "unwanted", "metrics"]),
+const OWN_KEYS: [(Kind, &[Key]); 5] = [
+    (Kind::Score, &[MIN.key, MAX.key]),
+    (Kind::Literal, &[NAMED_CLASSES]),
+    (Kind::Regex, &[PATTERN.key, CASE_SENSITIVE.key, INVERT.key]),
+    (Kind::Cel, &[CEL.key]),
+    (Kind::Metric, &[ITEMS.key, UNWANTED.key, METRICS.key]),
 ];
 
+const LLM_TRAITS: Key = Key::optional("llm_traits", Form::List(&Form::Any), "traits that a model rates");
+const REGEX_TRAITS: Key = Key::optional("regex_traits", Form::List(&Form::Any), "regular expressions");
+const METRIC_TRAITS: Key = Key::optional("metric_traits", Form::List(&Form::Any), "metrics");
+const CALLABLE_TRAITS: Key = Key::optional("callable_traits", Form::List(&Form::Any), "code, which is never run");
+const AGENTIC_TRAITS: Key =
+    Key::optional("agentic_traits", Form::List(&Form::Any), "traits that need an agent; not supported");
+
 /// The lists in which a peer stores traits.
-static STORED: Keys = Keys {
+static STORED: Object = Object {
     what: "a stored rubric",
-    keys: &[
-        Key::optional("llm_traits", Form::List(&Form::Any), "traits that a model rates"),
-        Key::optional("regex_traits", Form::List(&Form::Any), "regular expressions"),
-        Key::optional("metric_traits", Form::List(&Form::Any), "metrics"),
-        Key::optional("callable_traits", Form::List(&Form::Any), "code, which is never run"),
-        Key::optional("agentic_traits", Form::List(&Form::Any), "traits that need an agent; not supported"),
-    ],
+    keys: &[LLM_TRAITS, REGEX_TRAITS, METRIC_TRAITS, CALLABLE_TRAITS, AGENTIC_TRAITS],
 };
 
 /// What else a peer keeps with a trait. None of it changes what is asked here.
@@ -142,21 +187,21 @@ pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Op
 }
 
 fn read_stored(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Vec<(Trait, Span)>> {
-    let lists = Fields::read(reading, &STORED, node)?;
+    let lists = STORED.fields(reading, node)?;
     let mut traits = Vec::new();
-    for key in ["llm_traits", "regex_traits", "metric_traits"] {
-        let Some(list) = lists.get(key) else { continue };
-        for item in reading.list(&format!("`{key}`"), "a list of traits", list) {
+    for key in [LLM_TRAITS, REGEX_TRAITS, METRIC_TRAITS] {
+        let Some(list) = lists.node(&key) else { continue };
+        for item in reading.list(&key.quoted(), "a list of traits", list) {
             traits.extend(read_trait(reading, &without_stored_only(item)));
         }
     }
     for (key, why) in [
-        ("callable_traits", "stored code is never run; write the rule as `cel`"),
-        ("agentic_traits", "no agent looks into answers; write the trait as one that a model rates"),
+        (CALLABLE_TRAITS, "stored code is never run; write the rule as `cel`"),
+        (AGENTIC_TRAITS, "no agent looks into answers; write the trait as one that a model rates"),
     ] {
-        let first = lists.get(key).and_then(Node::as_list).and_then(<[_]>::first);
+        let first = lists.node(&key).and_then(Node::as_list).and_then(<[_]>::first);
         if let Some(first) = first {
-            let problem = Problem::new(&codes::NOT_SUPPORTED, format!("`{key}` are not supported"))
+            let problem = Problem::new(&codes::NOT_SUPPORTED, format!("`{}` are not supported", key.name))
                 .at(first.span, "the first of them");
             reading.problem(problem.help(why));
         }
@@ -167,7 +212,7 @@ fn read_stored(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Vec<(Trait,
 /// A stored trait without what only the peer reads, and without the nulls that stand for what is absent.
 fn without_stored_only<'a>(node: &Node<'a>) -> Node<'a> {
     let Some(entries) = node.entries() else { return node.clone() };
-    let is_score = node.get("kind").and_then(Node::as_str) == Some("score");
+    let is_score = node.get(KIND.key.name).and_then(Node::as_str) == Some(Kind::Score.name());
     let is_limit = |key: &str| matches!(key, "min_score" | "max_score");
     let is_kept =
         |key: &str, value: &Node<'_>| !STORED_ONLY.contains(&key) && !value.is_null() && (is_score || !is_limit(key));
@@ -177,86 +222,73 @@ fn without_stored_only<'a>(node: &Node<'a>) -> Node<'a> {
 
 fn read_trait(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<(Trait, Span)> {
     let n_before = reading.n_errors();
-    let keys = Fields::read(reading, &TRAIT, node)?;
-    let name = keys.get("name").and_then(|it| reading.text("`name` of a trait", it));
+    let keys = TRAIT.fields(reading, node)?;
+    let name = keys.read_as(reading, "`name` of a trait", &NAME);
     if let Some(name) = &name
         && name.value.trim().is_empty()
     {
         reading.problem(Problem::new(&codes::WRONG_VALUE, "a trait without a name").at(name.span, "empty"));
     }
-    let description = keys.get("description").and_then(|it| reading.text("`description` of a trait", it));
-    let higher_is_better = keys.get("higher_is_better").and_then(|it| reading.boolean("`higher_is_better`", it));
+    let description = keys.read_as(reading, "`description` of a trait", &DESCRIPTION);
+    let higher_is_better = keys.value(reading, &HIGHER_IS_BETTER);
     let kind = kind_of(reading, &keys, node)?;
-    let belongs = OWN_KEYS.iter().find(|(name, _)| *name == kind).map_or(&[][..], |(_, keys)| *keys);
-    for (other, own) in OWN_KEYS.iter().filter(|(name, _)| *name != kind) {
-        for key in own.iter().filter(|it| !belongs.contains(it)) {
+    for (other, own) in OWN_KEYS.iter().filter(|(it, _)| *it != kind) {
+        for key in *own {
             if let Some(span) = keys.key_span(key) {
-                let problem = Problem::new(&codes::CONFLICT, format!("`{key}` belongs to traits of kind `{other}`"));
-                reading.problem(problem.at(span, format!("this one is `{kind}`")).help("drop it, or change `kind`"));
+                let message = format!("`{}` belongs to traits of kind `{}`", key.name, other.name());
+                let problem =
+                    Problem::new(&codes::CONFLICT, message).at(span, format!("this one is `{}`", kind.name()));
+                reading.problem(problem.help("drop it, or change `kind`"));
             }
         }
     }
     let kind = match kind {
-        "boolean" => Some(TraitKind::Boolean),
-        "score" => read_score(reading, &keys),
-        "literal" => read_classes(reading, &keys),
-        "regex" => read_regex(reading, &keys),
-        "cel" => read_cel(reading, &keys),
-        _ => read_metric(reading, &keys),
+        Kind::Boolean => Some(TraitKind::Boolean),
+        Kind::Score => read_score(reading, &keys),
+        Kind::Literal => read_classes(reading, &keys),
+        Kind::Regex => read_regex(reading, &keys),
+        Kind::Cel => read_cel(reading, &keys),
+        Kind::Metric => read_metric(reading, &keys),
     };
     let name = name?;
-    let read = Trait {
-        name: name.value,
-        description: description.map(|it| it.value).unwrap_or_default(),
-        higher_is_better: higher_is_better.unwrap_or(true),
-        kind: kind?,
-    };
+    let read = Trait { name: name.value, description: description.unwrap_or_default(), higher_is_better, kind: kind? };
     (reading.n_errors() == n_before).then_some((read, name.span))
 }
 
 /// The kind that is written, or the one that the other keys belong to.
-fn kind_of(reading: &mut Reading<'_>, keys: &Fields<'_, '_>, node: &Node<'_>) -> Option<&'static str> {
-    if let Some(kind) = keys.get("kind") {
-        return reading.choice("`kind` of a trait", &KINDS.map(|it| (it, it)), kind);
+fn kind_of(reading: &mut Reading<'_>, keys: &Fields<'_, '_>, node: &Node<'_>) -> Option<Kind> {
+    if keys.key_span(&KIND).is_some() {
+        return keys.read_as(reading, "`kind` of a trait", &KIND);
     }
-    if keys.may_mean("kind") {
+    if keys.may_mean(&KIND) {
         return None;
     }
-    let told = OWN_KEYS.iter().find(|(_, own)| own.iter().any(|it| keys.get(it).is_some()));
-    if told.is_none() {
+    let own = OWN_KEYS.iter().find(|(_, own)| own.iter().any(|it| keys.key_span(it).is_some()));
+    if own.is_none() {
         let problem = Problem::new(&codes::MISSING_KEY, "a trait needs `kind`").at(node.span, "without `kind`");
-        reading.problem(problem.help(format!("`kind` is {}", listed(KINDS))));
+        reading.problem(problem.help(format!("`kind` is {}", listed(Kind::NAMED.map(|(name, _)| name)))));
     }
-    told.map(|(kind, _)| *kind)
+    own.map(|(kind, _)| *kind)
 }
 
 /// The value of a key that a kind cannot do without.
-fn needed<'n, 'a>(reading: &mut Reading<'_>, keys: &Fields<'n, 'a>, name: &str) -> Option<&'n Node<'a>> {
-    let found = keys.get(name);
-    if found.is_none()
-        && !keys.may_mean(name)
-        && let Some(key) = TRAIT.find(name)
-    {
+fn needed<'n, 'a>(reading: &mut Reading<'_>, keys: &Fields<'n, 'a>, key: &Key) -> Option<&'n Node<'a>> {
+    let found = keys.node(key);
+    if found.is_none() && !keys.may_mean(key) {
         reading.problem(keys.missing(key));
     }
     found
 }
 
 fn read_score(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<TraitKind> {
-    let mut limit = |name: &str, default: i64| match keys.get(name) {
-        Some(node) => match node.content {
-            Content::Scalar(Val::I(number)) => Some(number),
-            _ => {
-                reading.wrong_type(&format!("`{name}` of a trait"), "a whole number", node);
-                None
-            }
-        },
-        None => Some(default),
-    };
-    let (min, max) = (limit("min", 1), limit("max", 5));
-    let (min, max) = (min?, max?);
+    let n_before = reading.n_errors();
+    let min = keys.value_as(reading, "`min` of a trait", &MIN);
+    let max = keys.value_as(reading, "`max` of a trait", &MAX);
+    if reading.n_errors() > n_before {
+        return None;
+    }
     if min >= max {
-        let span = keys.get("max").or(keys.get("min")).map_or(keys.head(), |it| it.span);
+        let span = keys.node(&MAX.key).or(keys.node(&MIN.key)).map_or(keys.head(), |it| it.span);
         let problem = Problem::new(&codes::WRONG_VALUE, format!("no scores lie between {min} and {max}"));
         reading.problem(problem.at(span, "no range").help("`min` must be less than `max`"));
         return None;
@@ -265,7 +297,7 @@ fn read_score(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<TraitK
 }
 
 fn read_classes(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<TraitKind> {
-    let node = needed(reading, keys, "classes")?;
+    let node = needed(reading, keys, &NAMED_CLASSES)?;
     let classes: Vec<(String, String, Span)> = match &node.content {
         Content::Map(entries) => entries
             .iter()
@@ -274,11 +306,17 @@ fn read_classes(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<Trai
                 Some((it.key.clone().into_owned(), meaning.value, it.key_span))
             })
             .collect(),
-        Content::List(_) => {
-            reading.texts("`classes`", node).into_iter().map(|it| (it.value, String::new(), it.span)).collect()
-        }
+        Content::List(_) => reading
+            .texts(&NAMED_CLASSES.quoted(), node)
+            .into_iter()
+            .map(|it| (it.value, String::new(), it.span))
+            .collect(),
         Content::Scalar(_) => {
-            reading.wrong_type("`classes`", "an object of names and what they mean, or a list of names", node);
+            reading.wrong_type(
+                &NAMED_CLASSES.quoted(),
+                "an object of names and what they mean, or a list of names",
+                node,
+            );
             return None;
         }
     };
@@ -310,10 +348,9 @@ fn read_classes(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<Trai
 }
 
 fn read_regex(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<TraitKind> {
-    let pattern = needed(reading, keys, "pattern").and_then(|it| reading.text("`pattern`", it));
-    let case_sensitive =
-        keys.get("case_sensitive").and_then(|it| reading.boolean("`case_sensitive`", it)).unwrap_or(true);
-    let invert = keys.get("invert").and_then(|it| reading.boolean("`invert`", it)).unwrap_or(false);
+    let pattern = needed(reading, keys, &PATTERN.key).and_then(|_| keys.read(reading, &PATTERN));
+    let case_sensitive = keys.value(reading, &CASE_SENSITIVE);
+    let invert = keys.value(reading, &INVERT);
     let pattern = pattern?;
     match TraitKind::regex(&pattern.value, case_sensitive, invert) {
         Ok(kind) => Some(kind),
@@ -331,7 +368,7 @@ fn read_regex(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<TraitK
 const NAMES: [&str; 4] = ["raw_response", "question", "parsed", "verify_result"];
 
 fn read_cel(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<TraitKind> {
-    let source = needed(reading, keys, "cel").and_then(|it| reading.text("`cel`", it))?;
+    let source = needed(reading, keys, &CEL.key).and_then(|_| keys.read(reading, &CEL))?;
     let expression = match Expression::compile(&source.value).and_then(|it| it.must_read(&NAMES)) {
         Ok(expression) => expression,
         Err(error) => {
@@ -342,23 +379,22 @@ fn read_cel(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<TraitKin
     Some(TraitKind::Cel(Arc::new(expression)))
 }
 
+fn read_metrics(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<(Metric, Span)>> {
+    let items = reading.list(what, "a list of names", node);
+    let metric = |it: &Node<'_>| Some((reading.choice("a metric", &Metric::NAMED, it)?, it.span));
+    Some(items.iter().filter_map(metric).collect())
+}
+
 fn read_metric(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<TraitKind> {
     let n_before = reading.n_errors();
-    let node = needed(reading, keys, "items")?;
-    let items = reading.texts("`items`", node);
-    let unwanted = keys.get("unwanted").map(|it| reading.texts("`unwanted`", it)).unwrap_or_default();
-    let metrics: Vec<(Metric, Span)> = match keys.get("metrics") {
-        Some(list) => reading
-            .list("`metrics`", "a list of names", list)
-            .iter()
-            .filter_map(|it| reading.choice("a metric", &Metric::NAMED, it).map(|metric| (metric, it.span)))
-            .collect(),
-        None => Metric::NAMED
-            .iter()
-            .filter(|(_, it)| !it.needs_unwanted() || !unwanted.is_empty())
-            .map(|(_, it)| (*it, node.span))
-            .collect(),
+    let node = needed(reading, keys, &ITEMS.key)?;
+    let items = keys.read(reading, &ITEMS).unwrap_or_default();
+    let unwanted = keys.read(reading, &UNWANTED).unwrap_or_default();
+    let usual = || {
+        let usual = Metric::NAMED.iter().filter(|(_, it)| !it.needs_unwanted() || !unwanted.is_empty());
+        usual.map(|(_, it)| (*it, node.span)).collect()
     };
+    let metrics: Vec<(Metric, Span)> = keys.read(reading, &METRICS).unwrap_or_else(usual);
     if reading.n_errors() > n_before {
         return None;
     }
@@ -383,7 +419,7 @@ fn read_metric(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<Trait
             reading.problem(problem.help("list under `unwanted` what an answer should not contain"));
         }
     }
-    let metrics_span = keys.get("metrics").map_or(node.span, |it| it.span);
+    let metrics_span = keys.node(&METRICS.key).map_or(node.span, |it| it.span);
     for (what, is_empty, span) in
         [("items", items.is_empty(), node.span), ("metrics", metrics.is_empty(), metrics_span)]
     {
@@ -395,7 +431,7 @@ fn read_metric(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<Trait
     if reading.n_errors() > n_before {
         return None;
     }
-    let texts = |list: Vec<jurat_format::value::Spanned<String>>| list.into_iter().map(|it| it.value).collect();
+    let texts = |list: Vec<Spanned<String>>| list.into_iter().map(|it| it.value).collect();
     let metrics = metrics.into_iter().map(|(it, _)| it).collect();
     Some(TraitKind::Metric { items: texts(items), unwanted: texts(unwanted), metrics })
 }

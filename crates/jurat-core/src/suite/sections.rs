@@ -2,9 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{Defaulted, Field};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape;
 use jurat_format::value::{Content, Node, Span, Spanned, Val};
 use jurat_format::{codes, id};
 
@@ -81,7 +84,7 @@ static SECTIONS: [Section; 23] = [
         read_ask,
     ),
     section(
-        Key::optional("templates", Form::Map(&template::FORM), "answer templates that scenarios use by name"),
+        Key::optional("templates", const { Form::Map(&template::FORM) }, "answer templates that scenarios use by name"),
         |reading, suite, at| {
             let named = named(reading, "templates", at.node, template::read);
             suite.lost.templates |= at.node.entries().is_none();
@@ -90,7 +93,7 @@ static SECTIONS: [Section; 23] = [
         },
     ),
     section(
-        Key::optional("rubrics", Form::Map(&rubric::FORM), "rubrics that scenarios use by name"),
+        Key::optional("rubrics", const { Form::Map(&rubric::FORM) }, "rubrics that scenarios use by name"),
         |reading, suite, at| {
             let named = named(reading, "rubrics", at.node, rubric::read);
             suite.lost.rubrics |= at.node.entries().is_none();
@@ -109,7 +112,7 @@ static SECTIONS: [Section; 23] = [
     section(
         Key::optional(
             "tasks",
-            Form::List(&Form::Object(&task::TASK)),
+            const { Form::List(&Form::Object(&task::TASK)) },
             "what is judged; tasks may depend on each other",
         ),
         read_tasks,
@@ -164,10 +167,10 @@ static SECTIONS: [Section; 23] = [
             "which code may run; only the one in the main file counts, not those of included files",
         ),
         |reading, suite, at| {
-            let Some(fields) = Fields::read(reading, &SECURITY_POLICY, at.node) else { return };
-            let allows = fields.get(HOOKS).and_then(|it| reading.boolean("`allow_local_python_hooks`", it));
+            let Some(fields) = SECURITY_POLICY.fields(reading, at.node) else { return };
+            let allows = fields.value(reading, &ALLOWS_HOOKS);
             // A library that is included must not allow what the suite does not.
-            suite.allows_hooks = if at.is_main { allows.unwrap_or(false) } else { suite.allows_hooks };
+            suite.allows_hooks = if at.is_main { allows } else { suite.allows_hooks };
         },
     ),
     section(
@@ -182,7 +185,7 @@ static SECTIONS: [Section; 23] = [
     reserved("python", "the Python that runs hooks"),
 ];
 
-pub(super) static SUITE: Keys = Keys { what: "a suite", keys: &KEYS };
+pub(super) static SUITE: Object = Object { what: "a suite", keys: &KEYS };
 
 static KEYS: [Key; SECTIONS.len()] = {
     let mut keys = [SECTIONS[0].key; SECTIONS.len()];
@@ -359,9 +362,8 @@ fn read_tools(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
     }
 }
 
-const HOOKS: &str = "allow_local_python_hooks";
+pub(super) const HOOKS: Field<bool> =
+    Field::optional("allow_local_python_hooks", shape::BOOLEAN, "whether hooks may run the author's Python");
+const ALLOWS_HOOKS: Defaulted<bool> = HOOKS.default(false);
 
-static SECURITY_POLICY: Keys = Keys {
-    what: "`security_policy`",
-    keys: &[Key::optional(HOOKS, Form::Boolean, "whether hooks may run the author's Python").default("`false`")],
-};
+static SECURITY_POLICY: Object = Object { what: "`security_policy`", keys: &[ALLOWS_HOOKS.key] };

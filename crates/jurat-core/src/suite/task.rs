@@ -1,14 +1,17 @@
 //! Tasks: the nodes of a case's graph.
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{DESCRIPTION, Defaulted, Field};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::id;
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Node, Span, Spanned, Val, shown_within};
 
 use super::check;
-use super::comparison::{self, TaskComparison};
+use super::comparison::{self, OPERATOR, TaskComparison};
 use super::evaluators;
 use super::judging::{self, Judge};
 use crate::check::Check as RunCheck;
@@ -41,16 +44,6 @@ pub struct Task {
     pub is_flawed: bool,
 }
 
-/// Two tasks are equal wherever they stand.
-impl PartialEq for Task {
-    fn eq(&self, other: &Self) -> bool {
-        let Task { id, description, kind, comparison, depends_on, gate, on, scope, tags, dimensions, .. } = self;
-        (id, description, kind, comparison) == (&other.id, &other.description, &other.kind, &other.comparison)
-            && (depends_on, gate, on, scope) == (&other.depends_on, &other.gate, &other.on, &other.scope)
-            && (tags, dimensions) == (&other.tags, &other.dimensions)
-    }
-}
-
 impl Task {
     /// Whether it may pass or fail, rather than only measure.
     pub fn judges(&self) -> bool {
@@ -62,7 +55,7 @@ impl Task {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum TaskKind {
     /// Compares a value of its context.
     Assert,
@@ -119,81 +112,99 @@ pub enum Selection {
     Tag(Spanned<String>),
 }
 
-static TAG: Keys = Keys { what: "a selection by tag", keys: &[Key::required("tag", Form::Text, "the tag")] };
+const TAG_NAME: Field<Spanned<String>> = Field::required("tag", shape::TEXT, "the tag");
 
-static ASSERT: Keys = Keys { what: "`assert`", keys: &comparison::KEYS };
+static TAG: Object = Object { what: "a selection by tag", keys: &[TAG_NAME.key] };
 
-const ON: Form =
-    Form::Either(&[Form::Choice(&["records", "cases", "scenarios"]), Form::List(&Form::Text), Form::Object(&TAG)]);
+static COMPARISON: Object = Object { what: "`assert`", keys: &comparison::KEYS };
+
+const ASSERT: Key =
+    Key::optional("assert", Form::Object(&COMPARISON), "a comparison; its keys may also stand in the task itself");
+const JUDGE: Field<Judge> = Field::optional("judge", judging::JUDGE_SHAPE, "a model that is asked to judge");
+const CHECK: Field<RunCheck> = Field::optional("check", check::SHAPE, "a deterministic check of an agent run");
+const OUTCOME: Field<Check> = Field::optional("outcome", outcome::SHAPE, "a criterion over the whole of a scenario");
+const EVALUATE: Field<Spanned<String>> =
+    Field::optional("evaluate", shape::TEXT, "the name of an entry of `evaluators`, which is called");
 
 /// The keys that say what a task does. A task has one; without any it is an assertion.
-const KINDS: [Key; 5] = [
-    Key::optional("assert", Form::Object(&ASSERT), "a comparison; its keys may also stand in the task itself"),
-    Key::optional("judge", Form::Object(&judging::JUDGE), "a model that is asked to judge"),
-    Key::optional("check", check::FORM, "a deterministic check of an agent run"),
-    Key::optional("outcome", outcome::FORM, "a criterion over the whole of a scenario"),
-    Key::optional("evaluate", Form::Text, "the name of an entry of `evaluators`, which is called"),
-];
+const KINDS: [Key; 5] = [ASSERT, JUDGE.key, CHECK.key, OUTCOME.key, EVALUATE.key];
 
-/// The keys that outcomes of scenarios share with tasks.
-pub(super) const KEYS_OF_OUTCOMES: [Key; 3] = [
-    Key::optional(
-        "depends_on",
-        Form::List(&Form::Id),
-        "tasks whose output it reads; it is skipped when one of them is a gate that did not pass",
+pub(super) const DEPENDS_ON: Field<Vec<Spanned<String>>> = Field::optional(
+    "depends_on",
+    Shape::new(Form::List(&Form::Id), read_ids),
+    "tasks whose output it reads; it is skipped when one of them is a gate that did not pass",
+);
+pub(super) const CONDITION: Defaulted<bool> = Field::optional(
+    "condition",
+    shape::BOOLEAN,
+    "whether it is a gate: when it fails, dependents are skipped; its own result is not counted",
+)
+.default(false);
+pub(super) const REQUIRED: Defaulted<bool> =
+    Field::optional("required", shape::BOOLEAN, "whether it is a gate whose own result is counted too").default(false);
+
+const ID: Field<Spanned<String>> = Field::required(
+    "id",
+    Shape::new(Form::Id, read_id),
+    "its name: letters, digits, `_` and `-`; no digit or `-` first",
+);
+const WITH: Field<Vec<(Spanned<String>, Spanned<Origin>)>> = Field::optional(
+    "with",
+    Shape::new(Form::Map(&Form::Any), evaluators::read_with),
+    "where arguments of the evaluator come from: parameter name → path, or `{value: …}`",
+);
+pub(super) const ON: Field<Selection> = Field::optional(
+    "on",
+    Shape::new(
+        const { Form::Either(&[shape::choice::<CaseKind>().form, Form::List(&Form::Text), Form::Object(&TAG)]) },
+        selection,
     ),
-    Key::optional(
-        "condition",
-        Form::Boolean,
-        "whether it is a gate: when it fails, dependents are skipped; its own result is not counted",
-    )
-    .default("`false`"),
-    Key::optional("required", Form::Boolean, "whether it is a gate whose own result is counted too").default("`false`"),
-];
+    "which cases it applies to",
+)
+.default_words("all cases");
+const TAGS: Field<Vec<Spanned<String>>> = Field::optional("tags", shape::TEXTS, "tags; stored and not used");
+const DIMENSIONS: Field<Vec<Spanned<String>>> =
+    Field::optional("dimensions", shape::TEXTS, "dimensions that its result counts for");
 
-pub(super) static TASK: Keys = Keys {
+pub(super) static TASK: Object = Object {
     what: "a task",
     keys: &[
-        Key::required("id", Form::Id, "its name: letters, digits, `_` and `-`; no digit or `-` first"),
-        Key::DESCRIPTION,
-        KINDS[0],
-        KINDS[1],
-        KINDS[2],
-        KINDS[3],
-        KINDS[4],
-        Key::optional(
-            "with",
-            Form::Map(&Form::Any),
-            "where arguments of the evaluator come from: parameter name → path, or `{value: …}`",
-        ),
+        ID.key,
+        DESCRIPTION.key,
+        ASSERT,
+        JUDGE.key,
+        CHECK.key,
+        OUTCOME.key,
+        EVALUATE.key,
+        WITH.key,
         comparison::KEYS[0],
         comparison::KEYS[1],
         comparison::KEYS[2],
         comparison::KEYS[3],
         comparison::KEYS[4],
-        KEYS_OF_OUTCOMES[0],
-        KEYS_OF_OUTCOMES[1],
-        KEYS_OF_OUTCOMES[2],
-        Key::optional("on", ON, "which cases it applies to").default("all cases"),
-        Key::optional("tags", Form::List(&Form::Text), "tags; stored and not used"),
-        Key::optional("dimensions", Form::List(&Form::Text), "dimensions that its result counts for"),
+        DEPENDS_ON.key,
+        CONDITION.key,
+        REQUIRED.key,
+        ON.key,
+        TAGS.key,
+        DIMENSIONS.key,
     ],
 };
 
 /// Reads a task; the id of one that cannot be read, when that at least is known.
 pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, Option<String>> {
     let n_before = reading.n_errors();
-    let fields = Fields::read(reading, &TASK, node).ok_or(None)?;
+    let fields = TASK.fields(reading, node).ok_or(None)?;
     // Everything is read before anything is missed, so that all problems of a task are reported at once.
-    let id = fields.get("id").and_then(|it| read_id(reading, "`id`", it));
-    let description = fields.get("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
-    let kind = kind(reading, &fields, node);
+    let id = fields.read(reading, &ID);
+    let description = fields.read(reading, &DESCRIPTION);
+    let kind = kind(reading, &fields);
     let comparison = compared(reading, &fields, kind.as_ref());
-    let depends_on = fields.get("depends_on").map(|it| read_ids(reading, it)).unwrap_or_default();
+    let depends_on = fields.read(reading, &DEPENDS_ON).unwrap_or_default();
     let gate = read_gate(reading, &fields);
-    let on = fields.get("on").and_then(|it| selection(reading, it)).unwrap_or_default();
-    let tags = fields.get("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default();
-    let dimensions = fields.get("dimensions").map(|it| reading.texts("`dimensions`", it)).unwrap_or_default();
+    let on = fields.read(reading, &ON).unwrap_or_default();
+    let tags = fields.read(reading, &TAGS).unwrap_or_default();
+    let dimensions = fields.read(reading, &DIMENSIONS).unwrap_or_default();
     let (id, kind) = match (id, kind) {
         (Some(id), Some(kind)) => (id, kind),
         (id, _) => return Err(id.map(|it| it.value)),
@@ -216,55 +227,42 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, O
 }
 
 /// What the task does; `None` when that cannot be known.
-fn kind(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &Node<'_>) -> Option<TaskKind> {
-    let named: Vec<&Key> = KINDS.iter().filter(|it| node.get(it.name).is_some()).collect();
-    // About a kind of later versions the reader of fields has said enough.
-    if named.iter().any(|it| fields.has_reserved(it.name)) {
-        return None;
-    }
-    if let [first, second, ..] = named.as_slice() {
+fn kind(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<TaskKind> {
+    let named: Vec<(&Key, Span)> = KINDS.iter().filter_map(|it| Some((it, fields.key_span(it)?))).collect();
+    if let [(first, first_span), (second, second_span), ..] = named.as_slice() {
         let message = format!("a task is either `{}` or `{}`, not both", first.name, second.name);
-        let problem =
-            Problem::new(&codes::CONFLICT, message).at(fields.key_span(second.name).unwrap_or(fields.span), "and this");
-        let first = fields.key_span(first.name).unwrap_or(fields.span);
-        reading.problem(problem.at(first, "this").help("make two tasks of it; one may depend on the other"));
+        let problem = Problem::new(&codes::CONFLICT, message).at(*second_span, "and this");
+        reading.problem(problem.at(*first_span, "this").help("make two tasks of it; one may depend on the other"));
         return None;
     }
-    let is_evaluate = named.first().is_some_and(|it| it.name == "evaluate");
-    if let Some(span) = fields.key_span("with").filter(|_| !is_evaluate) {
+    let is_evaluate = fields.key_span(&EVALUATE).is_some();
+    if let Some(span) = fields.key_span(&WITH).filter(|_| !is_evaluate) {
         let problem = Problem::new(&codes::CONFLICT, "`with` is for tasks that `evaluate`").at(span, "for nobody");
         reading.problem(problem.help("drop it, or add `evaluate` with the name of an evaluator"));
     }
-    match named.first().map(|it| it.name) {
-        None | Some("assert") => Some(TaskKind::Assert),
-        Some("judge") => {
-            let judge = fields.get("judge").and_then(|it| judging::read(reading, it))?;
-            Some(TaskKind::Judge(Box::new(judge)))
-        }
-        Some("outcome") => {
-            let check = fields.get("outcome").and_then(|it| outcome::read(reading, "`outcome`", it))?;
-            Some(TaskKind::Outcome(Box::new(check)))
-        }
-        Some("evaluate") => {
-            let evaluator = fields.get("evaluate").and_then(|it| reading.text("`evaluate`", it))?;
-            let with = fields.get("with").map(|it| evaluators::read_with(reading, it)).unwrap_or_default();
-            Some(TaskKind::Evaluate(Box::new(Evaluate { evaluator, with, bindings: Vec::new() })))
-        }
-        Some("check") => {
-            let check = fields.get("check").and_then(|it| check::read(reading, it))?;
-            Some(TaskKind::Check(Box::new(check)))
-        }
-        Some(_) => None,
+    if is_evaluate {
+        let evaluator = fields.read(reading, &EVALUATE)?;
+        let with = fields.read(reading, &WITH).unwrap_or_default();
+        return Some(TaskKind::Evaluate(Box::new(Evaluate { evaluator, with, bindings: Vec::new() })));
     }
+    if fields.key_span(&JUDGE).is_some() {
+        return Some(TaskKind::Judge(Box::new(fields.read(reading, &JUDGE)?)));
+    }
+    if fields.key_span(&OUTCOME).is_some() {
+        return Some(TaskKind::Outcome(Box::new(fields.read(reading, &OUTCOME)?)));
+    }
+    if fields.key_span(&CHECK).is_some() {
+        return Some(TaskKind::Check(Box::new(fields.read(reading, &CHECK)?)));
+    }
+    Some(TaskKind::Assert)
 }
 
 fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&TaskKind>) -> Option<TaskComparison> {
-    let Some(inside) = fields.get("assert") else {
+    let Some(inside) = fields.node(&ASSERT) else {
         let n_before = reading.n_errors();
         let comparison = comparison::read(reading, fields);
         let is_assert = matches!(kind, Some(TaskKind::Assert));
-        let kinds = ["operator", "assert", "judge", "outcome", "check", "evaluate"];
-        let may_compare = kinds.iter().any(|it| fields.may_mean(it));
+        let may_compare = KINDS.iter().chain([&OPERATOR]).any(|it| fields.may_mean(it));
         if is_assert && comparison.is_none() && reading.n_errors() == n_before && !may_compare {
             let needs = "a task needs an `operator`, a `judge`, a `check`, an `outcome` or `evaluate`";
             let problem = Problem::new(&codes::MISSING_KEY, needs);
@@ -273,15 +271,15 @@ fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&Ta
         }
         return comparison;
     };
-    let beside = comparison::KEYS.iter().find_map(|key| fields.key_span(key.name));
+    let beside = comparison::KEYS.iter().find_map(|key| fields.key_span(key));
     if let Some(beside) = beside {
         let problem = Problem::new(&codes::CONFLICT, "the comparison stands both inside `assert` and beside it");
         reading.problem(problem.at(beside, "beside it").at(inside.span, "inside").help("move all of it to one place"));
     }
-    let inner = Fields::read(reading, &ASSERT, inside)?;
+    let inner = COMPARISON.fields(reading, inside)?;
     let n_before = reading.n_errors();
     let comparison = comparison::read(reading, &inner);
-    if comparison.is_none() && reading.n_errors() == n_before && !inner.may_mean("operator") {
+    if comparison.is_none() && reading.n_errors() == n_before && !inner.may_mean(&OPERATOR) {
         let problem =
             Problem::new(&codes::MISSING_KEY, "`assert` needs an `operator`").at(inside.span, "compared how?");
         reading.problem(problem.help("for example `operator: is_not_empty`"));
@@ -291,15 +289,12 @@ fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&Ta
 
 /// Whether a task is a gate.
 pub(super) fn read_gate(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Gate {
-    let mut says =
-        |name: &str| fields.get(name).and_then(|it| reading.boolean(&format!("`{name}`"), it)).unwrap_or(false);
-    match (says("condition"), says("required")) {
+    match (fields.value(reading, &CONDITION), fields.value(reading, &REQUIRED)) {
         (true, true) => {
             let problem =
                 Problem::new(&codes::CONFLICT, "a gate is either never counted (`condition`) or counted (`required`)");
-            let at = |name: &str| fields.key_span(name).unwrap_or(fields.span);
-            reading
-                .problem(problem.at(at("required"), "and this").at(at("condition"), "this").help("keep one of them"));
+            let at = |field: &Defaulted<bool>| fields.key_span(field).unwrap_or(fields.span);
+            reading.problem(problem.at(at(&REQUIRED), "and this").at(at(&CONDITION), "this").help("keep one of them"));
             Gate::Required
         }
         (true, false) => Gate::Condition,
@@ -308,25 +303,26 @@ pub(super) fn read_gate(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> G
     }
 }
 
-fn selection(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Selection> {
+fn selection(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Selection> {
     match &node.content {
-        Content::Scalar(Val::Str(_)) => reading.choice("`on`", &CaseKind::NAMED, node).map(Selection::Kind),
-        Content::List(_) => Some(Selection::Ids(reading.texts("`on`", node))),
+        Content::Scalar(Val::Str(_)) => reading.choice(what, &CaseKind::NAMED, node).map(Selection::Kind),
+        Content::List(_) => Some(Selection::Ids(reading.texts(what, node))),
         Content::Map(_) => {
-            let fields = Fields::read(reading, &TAG, node)?;
-            fields.get("tag").and_then(|it| reading.text("`tag`", it)).map(Selection::Tag)
+            let fields = TAG.fields(reading, node)?;
+            fields.read(reading, &TAG_NAME).map(Selection::Tag)
         }
         Content::Scalar(_) => {
-            reading.wrong_type("`on`", "`records`, `cases`, `scenarios`, a list of ids or `{tag: …}`", node);
+            reading.wrong_type(what, "`records`, `cases`, `scenarios`, a list of ids or `{tag: …}`", node);
             None
         }
     }
 }
 
 /// The ids under `depends_on`.
-pub(super) fn read_ids(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<Spanned<String>> {
-    let items = reading.list("`depends_on`", "a list of task ids", node);
-    items.iter().filter_map(|item| read_id(reading, "an id in `depends_on`", item)).collect()
+fn read_ids(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<Spanned<String>>> {
+    let items = reading.list(what, "a list of task ids", node);
+    let what = format!("an id in {what}");
+    Some(items.iter().filter_map(|item| read_id(reading, &what, item)).collect())
 }
 
 /// An id, checked letter by letter.

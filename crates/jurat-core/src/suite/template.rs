@@ -18,9 +18,12 @@ mod written;
 
 use jurat_compare::Operator;
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{self, Defaulted};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Entry, Node, Spanned, Val, Value};
 
 use super::comparison;
@@ -33,63 +36,75 @@ use strategy::read_strategy;
 pub(super) use strategy::strategy_schema;
 use truth::{check_truths, read_ground_truth, schema_of};
 
-static TEMPLATE: Keys = Keys {
-    what: "a template",
-    keys: &[
-        Key::required(
-            "fields",
-            Form::Either(&[Form::Map(&Form::Object(&FIELD)), Form::List(&Form::Object(&STORED_FIELD))]),
-            "what is read from an answer, and what it must be, by name",
-        ),
-        Key::optional("strategy", Form::Defined("strategy"), "how many fields must be right")
-            .default("all that are judged")
-            .or(&["verify_strategy"]),
-        Key::optional("class_name", Form::Text, "the name of the template in Karenina; not used"),
-    ],
-};
+const FIELDS: Key = Key::required(
+    "fields",
+    const { Form::Either(&[Form::Map(&Form::Object(&FIELD)), Form::List(&Form::Object(&STORED_FIELD))]) },
+    "what is read from an answer, and what it must be, by name",
+);
+const STRATEGY: Key = Key::optional("strategy", Form::Defined("strategy"), "how many fields must be right")
+    .default_words("all that are judged")
+    .or(&["verify_strategy"])
+    .or_null();
+const CLASS_NAME: Key = Key::optional("class_name", Form::Text, "the name of the template in Karenina; not used");
 
+static TEMPLATE: Object = Object { what: "a template", keys: &[FIELDS, STRATEGY, CLASS_NAME] };
+
+const NAME: field::Field<Spanned<String>> =
+    field::Field::required("name", Shape::new(Form::Id, read_id), "the name of the field");
 const TYPE: Key = Key::optional(
     "type",
     Form::Any,
     "what the parser must reply: `string`, `number`, `integer`, `boolean`, `[string]`, `{enum: […]}`, `any`, an object of fields, or a JSON Schema",
-).default("the type of `ground_truth`");
-const DESCRIPTION: Key = Key::optional("description", Form::Text, "what the field is, in words for the parser");
+)
+.default_words("the type of `ground_truth`")
+.or_null();
+const DESCRIPTION: field::Field<String> =
+    field::Field::optional("description", shape::STRING, "what the field is, in words for the parser").or_null();
 const GROUND_TRUTH: Key = Key::optional("ground_truth", Form::Any, "what it must be, or `{conditional: …}`")
-    .default("the field is read and not judged");
-const VERIFY_WITH: Key = Key::optional("verify_with", Form::Defined("operator"), "how it is compared")
-    .default("by the kind of the ground truth");
-const WEIGHT: Key =
-    Key::optional("weight", Form::Number(f64::NEG_INFINITY, f64::INFINITY), "its weight in the partial credit")
-        .default("`1`");
-const EXTRACTION_HINT: Key = Key::optional("extraction_hint", Form::Text, "how the parser should write the value");
+    .default_words("the field is read and not judged");
+const VERIFY_WITH: field::Field<Spanned<Operator>> =
+    field::Field::optional("verify_with", Shape::new(comparison::OPERATOR.form, read_operator), "how it is compared")
+        .default_words("by the kind of the ground truth")
+        .or_null();
+const WEIGHT: Defaulted<f64> =
+    field::Field::optional("weight", Shape::new(shape::NUMBER.form, weight), "its weight in the partial credit")
+        .or_null()
+        .default(1.0);
+const EXTRACTION_HINT: field::Field<String> =
+    field::Field::optional("extraction_hint", shape::STRING, "how the parser should write the value").or_null();
+const LITERAL_VALUES: Key =
+    Key::optional("literal_values", Form::Any, "the values of a field of type `literal`").or_null();
+const IS_TRACE: Key = Key::optional(
+    "is_trace",
+    Form::Any,
+    "whether it looks at the raw answer; not used, because its comparison implies it",
+);
 
-static FIELD: Keys =
-    Keys { what: "a field", keys: &[TYPE, DESCRIPTION, GROUND_TRUTH, VERIFY_WITH, WEIGHT, EXTRACTION_HINT] };
+static FIELD: Object = Object {
+    what: "a field",
+    keys: &[TYPE, DESCRIPTION.key, GROUND_TRUTH, VERIFY_WITH.key, WEIGHT.key, EXTRACTION_HINT.key],
+};
 
-/// A field as a peer stores it.
-static STORED_FIELD: Keys = Keys {
+/// A field as Karenina stores it.
+static STORED_FIELD: Object = Object {
     what: "a field in a list",
     keys: &[
-        Key::required("name", Form::Id, "the name of the field"),
+        NAME.key,
         TYPE,
-        DESCRIPTION,
+        DESCRIPTION.key,
         GROUND_TRUTH,
-        VERIFY_WITH,
-        WEIGHT,
-        EXTRACTION_HINT,
-        Key::optional("literal_values", Form::Any, "the values of a field of type `literal`"),
-        Key::optional(
-            "is_trace",
-            Form::Any,
-            "whether it looks at the raw answer; not used, because its comparison implies it",
-        ),
+        VERIFY_WITH.key,
+        WEIGHT.key,
+        EXTRACTION_HINT.key,
+        LITERAL_VALUES,
+        IS_TRACE,
     ],
 };
 
 pub(super) const FORM: Form = Form::Either(&[Form::Object(&TEMPLATE), Form::Map(&Form::Object(&FIELD))]);
 
 /// The objects of a template that no [`Form`] leads to.
-pub(super) fn objects() -> [&'static Keys; 4] {
+pub(super) fn objects() -> [&'static Object; 4] {
     [&strategy::AT_LEAST, &strategy::TYPED, &truth::CONDITIONAL, &truth::CASE]
 }
 
@@ -99,11 +114,11 @@ pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Op
         return None;
     };
     let n_before = reading.n_errors();
-    let (fields, strategy_node) = match node.get("fields") {
+    let (fields, strategy_node) = match node.get(FIELDS.name) {
         Some(_) => {
-            let keys = Fields::read(reading, &TEMPLATE, node)?;
-            let fields = keys.get("fields").map(|it| read_fields(reading, what, it));
-            (fields.unwrap_or_default(), keys.given("strategy"))
+            let keys = TEMPLATE.fields(reading, node)?;
+            let fields = keys.node(&FIELDS).map(|it| read_fields(reading, what, it));
+            (fields.unwrap_or_default(), keys.node(&STRATEGY))
         }
         None => (read_named(reading, entries), None),
     };
@@ -145,7 +160,7 @@ fn read_named(reading: &mut Reading<'_>, entries: &[Entry<'_>]) -> Vec<Field> {
     for entry in entries {
         let name = Node { span: entry.key_span, content: Content::Scalar(Val::Str(entry.key.clone())) };
         let name = read_id(reading, "a field of a template", &name);
-        let Some(keys) = Fields::read(reading, &FIELD, &entry.value) else { continue };
+        let Some(keys) = FIELD.fields(reading, &entry.value) else { continue };
         let Some(name) = name else { continue };
         fields.extend(read_field(reading, &name, &keys, |reading, node| {
             output::type_of(reading, &format!("the type of `{}`", entry.key), node)
@@ -157,8 +172,8 @@ fn read_named(reading: &mut Reading<'_>, entries: &[Entry<'_>]) -> Vec<Field> {
 fn read_stored(reading: &mut Reading<'_>, items: &[Node<'_>]) -> Vec<Field> {
     let (mut fields, mut places): (Vec<Field>, Vec<Spanned<String>>) = (Vec::new(), Vec::new());
     for item in items {
-        let Some(keys) = Fields::read(reading, &STORED_FIELD, item) else { continue };
-        let Some(name) = keys.get("name").and_then(|it| read_id(reading, "a field of a template", it)) else {
+        let Some(keys) = STORED_FIELD.fields(reading, item) else { continue };
+        let Some(name) = keys.read_as(reading, "a field of a template", &NAME) else {
             continue;
         };
         if let Some(first) = places.iter().find(|it| it.value == name.value) {
@@ -168,7 +183,7 @@ fn read_stored(reading: &mut Reading<'_>, items: &[Node<'_>]) -> Vec<Field> {
             continue;
         }
         places.push(name.clone());
-        let literals = keys.given("literal_values");
+        let literals = keys.node(&LITERAL_VALUES);
         fields.extend(read_field(reading, &name, &keys, |reading, node| {
             stored_type(reading, &name.value, node, literals)
         }));
@@ -205,20 +220,18 @@ fn read_field(
     read_type: impl FnOnce(&mut Reading<'_>, &Node<'_>) -> Value,
 ) -> Option<Field> {
     let n_before = reading.n_errors();
-    let text = |reading: &mut Reading<'_>, key: &str| {
-        keys.given(key).and_then(|it| reading.text(&format!("`{key}` of `{}`", name.value), it)).map(|it| it.value)
-    };
-    let description = text(reading, "description").unwrap_or_default();
-    let extraction_hint = text(reading, "extraction_hint");
-    let weight = keys.given("weight").and_then(|it| weight(reading, &name.value, it)).unwrap_or(1.0);
-    let verify_with = keys.given("verify_with").map(|it| read_operator(reading, it));
-    let ground_truth = keys.get("ground_truth").map(|it| (it.span, read_ground_truth(reading, &name.value, it)));
+    let what = |key: &Key| format!("`{}` of `{}`", key.name, name.value);
+    let description = keys.read_as(reading, &what(&DESCRIPTION.key), &DESCRIPTION).unwrap_or_default();
+    let extraction_hint = keys.read_as(reading, &what(&EXTRACTION_HINT.key), &EXTRACTION_HINT);
+    let weight = keys.value_as(reading, &what(&WEIGHT.key), &WEIGHT);
+    let verify_with = keys.node(&VERIFY_WITH.key).map(|_| keys.read(reading, &VERIFY_WITH));
+    let ground_truth = keys.node(&GROUND_TRUTH).map(|it| (it.span, read_ground_truth(reading, &name.value, it)));
     let (truth_span, ground_truth) = match ground_truth {
         Some((span, truth)) => (Some(span), truth),
         None => (None, Some(GroundTruth::None)),
     };
     let is_raw = matches!(&verify_with, Some(Some(it)) if is_trace(&it.value));
-    let schema = match keys.given("type") {
+    let schema = match keys.node(&TYPE) {
         _ if is_raw => Some(Val::Bool(true)),
         Some(node) if node.as_str() == Some("any") => Some(Val::Bool(true)),
         Some(node) => Some(read_type(reading, node)),
@@ -229,7 +242,7 @@ fn read_field(
         None => None,
     };
     let (ground_truth, operator) = (ground_truth?, verify_with.as_ref());
-    if schema.is_none() && !keys.may_mean("type") {
+    if schema.is_none() && !keys.may_mean(&TYPE) {
         let problem = Problem::new(&codes::MISSING_KEY, format!("the field `{}` needs `type`", name.value));
         let problem = problem.at(name.span, "of what type?");
         reading.problem(problem.help("write `type: string`, or a `ground_truth` that says it"));
@@ -254,19 +267,18 @@ fn read_field(
     (reading.n_errors() == n_before).then_some(field)
 }
 
-fn weight(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Option<f64> {
-    let what = format!("`weight` of `{name}`");
-    let weight = reading.number(&what, (f64::NEG_INFINITY, f64::INFINITY), node)?;
+fn weight(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<f64> {
+    let weight = (shape::NUMBER.read)(reading, what, node)?;
     if !weight.is_finite() {
-        reading.wrong_type(&what, "a finite number", node);
+        reading.wrong_type(what, "a finite number", node);
         return None;
     }
     Some(weight)
 }
 
-fn read_operator(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Spanned<Operator>> {
+fn read_operator(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Spanned<Operator>> {
     if node.as_str().is_none() && node.entries().is_none() {
-        reading.wrong_type("`verify_with`", "the name of a comparison, or an object with `type`", node);
+        reading.wrong_type(what, "the name of a comparison, or an object with `type`", node);
         return None;
     }
     comparison::operator(reading, node)

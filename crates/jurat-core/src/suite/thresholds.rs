@@ -18,13 +18,13 @@
 use std::fmt;
 use std::time::Duration;
 
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::Field;
+use jurat_format::form::{DefaultValue, Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
-use jurat_format::value::{Content, Map, Node, Spanned, Val};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
+use jurat_format::value::{Content, Node, Spanned, Val};
 use jurat_format::{codes, duration};
-
-use super::write::Members;
 
 /// What counts as good enough.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -87,28 +87,29 @@ pub enum Statistic {
 }
 
 impl Statistic {
-    const NAMES: [(&str, Statistic); 12] = [
-        ("mean", Statistic::Mean),
-        ("median", Statistic::Quantile(0.5)),
-        ("min", Statistic::Quantile(0.0)),
-        ("max", Statistic::Quantile(1.0)),
-        ("p1", Statistic::Quantile(0.01)),
-        ("p5", Statistic::Quantile(0.05)),
-        ("p10", Statistic::Quantile(0.1)),
-        ("p25", Statistic::Quantile(0.25)),
-        ("p75", Statistic::Quantile(0.75)),
-        ("p90", Statistic::Quantile(0.9)),
-        ("p95", Statistic::Quantile(0.95)),
-        ("p99", Statistic::Quantile(0.99)),
+    /// Every statistic: its name, and what it is.
+    const NAMED: [(&'static str, Statistic, &'static str); 12] = [
+        ("mean", Statistic::Mean, "the mean"),
+        ("median", Statistic::Quantile(0.5), "the value that half of them do not exceed"),
+        ("min", Statistic::Quantile(0.0), "the smallest"),
+        ("max", Statistic::Quantile(1.0), "the largest"),
+        ("p1", Statistic::Quantile(0.01), "the value that 1 % of them do not exceed"),
+        ("p5", Statistic::Quantile(0.05), "the value that 5 % of them do not exceed"),
+        ("p10", Statistic::Quantile(0.1), "the value that 10 % of them do not exceed"),
+        ("p25", Statistic::Quantile(0.25), "the value that 25 % of them do not exceed"),
+        ("p75", Statistic::Quantile(0.75), "the value that 75 % of them do not exceed"),
+        ("p90", Statistic::Quantile(0.9), "the value that 90 % of them do not exceed"),
+        ("p95", Statistic::Quantile(0.95), "the value that 95 % of them do not exceed"),
+        ("p99", Statistic::Quantile(0.99), "the value that 99 % of them do not exceed"),
     ];
 
     /// The figure with this name.
     pub fn named(name: &str) -> Option<Statistic> {
-        Self::NAMES.iter().find(|(it, _)| *it == name).map(|(_, it)| *it)
+        Self::NAMED.iter().find(|(it, ..)| *it == name).map(|(_, it, _)| *it)
     }
 
     pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, it)| *it == self).map_or("quantile", |(name, _)| *name)
+        Self::NAMED.iter().find(|(_, it, _)| *it == self).map_or("quantile", |(name, ..)| *name)
     }
 }
 
@@ -145,186 +146,113 @@ impl Thresholds {
     pub fn judge_scores(&self) -> bool {
         self.tasks.iter().any(|it| !it.score.is_empty())
     }
+}
 
-    /// The thresholds as they are written.
-    pub(super) fn to_value(&self) -> Map<'static> {
-        let mut members = Members::default();
-        let mut number = |key, it: Option<f64>| it.into_iter().for_each(|it| members.put(key, Val::F(it)));
-        number("pass_rate", self.pass_rate);
-        number("cases", self.cases);
-        if !self.tasks.is_empty() {
-            let tasks = self.tasks.iter().map(|it| (it.task.value.clone(), it.to_value()));
-            members.put("tasks", Val::Map(tasks.collect()));
-        }
-        if !self.weights.is_empty() {
-            let weights = self.weights.iter().map(|(id, weight)| (id.value.clone(), Val::F(*weight)));
-            members.put("weights", Val::Map(weights.collect()));
-        }
-        if self.cost != CostLimit::default() {
-            let ends = [("total", self.cost.total), ("per_case", self.cost.per_case)];
-            members.put("cost_usd", Val::Map(numbers(ends)));
-        }
-        if let Some(latency) = &self.latency {
-            let limits = latency.value.iter().map(|(it, limit)| (it.name().to_owned(), duration::write(*limit)));
-            members.put("latency", Val::Map(limits.collect()));
-        }
-        match self.max_errors {
-            Some(Tolerance::Count(count)) => members.put("max_errors", Val::from(count)),
-            Some(Tolerance::Percent(percent)) => members.put("max_errors", Val::from(format!("{percent}%"))),
-            None => {}
-        }
-        members.0
+const AT_LEAST: Field<f64> = Field::optional("at_least", shape::NUMBER, "the smallest value that is accepted");
+const AT_MOST: Field<f64> = Field::optional("at_most", shape::NUMBER, "the largest value that is accepted");
+
+static BOUND: Object = Object { what: "a bound", keys: &[AT_LEAST.key, AT_MOST.key] };
+
+/// The keys of all statistics, each with this form.
+const fn statistics(form: Form) -> [Key; Statistic::NAMED.len()] {
+    let mut keys = [Key::optional("", form, ""); Statistic::NAMED.len()];
+    let mut ix = 0;
+    while ix < keys.len() {
+        let (name, _, doc) = Statistic::NAMED[ix];
+        keys[ix] = Key::optional(name, form, doc);
+        ix += 1;
     }
+    keys
 }
 
-impl TaskThreshold {
-    fn to_value(&self) -> Val<'static> {
-        if let (Some(rate), []) = (self.pass_rate, self.score.as_slice()) {
-            return Val::F(rate);
-        }
-        let bound = |it: &Bound| match *it {
-            Bound { at_least: Some(least), at_most: None } => Val::F(least),
-            Bound { at_least, at_most } => Val::Map(numbers([("at_least", at_least), ("at_most", at_most)])),
-        };
-        let score = self.score.iter().map(|(it, limit)| (it.value.name().to_owned(), bound(limit)));
-        let rate = self.pass_rate.map(|it| ("pass_rate".to_owned(), Val::F(it)));
-        Val::Map(rate.into_iter().chain(score).collect())
-    }
-}
+const SCORES: [Key; Statistic::NAMED.len()] =
+    statistics(const { Form::Either(&[shape::NUMBER.form, Form::Object(&BOUND)]) });
 
-fn numbers<const N: usize>(members: [(&'static str, Option<f64>); N]) -> Map<'static> {
-    members.into_iter().filter_map(|(key, it)| Some((key.to_owned(), Val::F(it?)))).collect()
-}
+const LATENCIES: [Key; Statistic::NAMED.len()] = statistics(duration::FORM);
 
-const SHARE: (f64, f64) = (0.0, 1.0);
-const AMOUNT: (f64, f64) = (0.0, f64::INFINITY);
-const ANY: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
-const SHARE_FORM: Form = Form::Number(SHARE.0, SHARE.1);
-const AMOUNT_FORM: Form = Form::Number(AMOUNT.0, AMOUNT.1);
-const ANY_FORM: Form = Form::Number(ANY.0, ANY.1);
+const TASK_PASS_RATE: Field<f64> = Field::optional("pass_rate", shape::SHARE, "the minimum pass rate of the task");
 
-static BOUND: Keys = Keys {
-    what: "a bound",
-    keys: &[
-        Key::optional("at_least", ANY_FORM, "the smallest value that is accepted"),
-        Key::optional("at_most", ANY_FORM, "the largest value that is accepted"),
-    ],
-};
-
-const BOUND_FORM: Form = Form::Either(&[ANY_FORM, Form::Object(&BOUND)]);
-
-/// The figures of many numbers, each with this form.
-const fn figures(form: Form) -> [Key; 12] {
-    [
-        Key::optional("mean", form, "the mean"),
-        Key::optional("median", form, "the value that half of them do not exceed"),
-        Key::optional("min", form, "the smallest"),
-        Key::optional("max", form, "the largest"),
-        Key::optional("p1", form, "the value that 1 % of them do not exceed"),
-        Key::optional("p5", form, "the value that 5 % of them do not exceed"),
-        Key::optional("p10", form, "the value that 10 % of them do not exceed"),
-        Key::optional("p25", form, "the value that 25 % of them do not exceed"),
-        Key::optional("p75", form, "the value that 75 % of them do not exceed"),
-        Key::optional("p90", form, "the value that 90 % of them do not exceed"),
-        Key::optional("p95", form, "the value that 95 % of them do not exceed"),
-        Key::optional("p99", form, "the value that 99 % of them do not exceed"),
-    ]
-}
-
-const SCORES: [Key; 12] = figures(BOUND_FORM);
-
-static TASK: Keys = Keys {
+static TASK: Object = Object {
     what: "the threshold of a task",
-    keys: &[
-        Key::optional("pass_rate", SHARE_FORM, "the minimum pass rate of the task"),
-        SCORES[0],
-        SCORES[1],
-        SCORES[2],
-        SCORES[3],
-        SCORES[4],
-        SCORES[5],
-        SCORES[6],
-        SCORES[7],
-        SCORES[8],
-        SCORES[9],
-        SCORES[10],
-        SCORES[11],
-    ],
+    keys: &{
+        let mut keys = [TASK_PASS_RATE.key; SCORES.len() + 1];
+        let mut ix = 0;
+        while ix < SCORES.len() {
+            keys[ix + 1] = SCORES[ix];
+            ix += 1;
+        }
+        keys
+    },
 };
 
-static LATENCY: Keys = Keys { what: "`latency`", keys: &figures(duration::FORM) };
+static LATENCY_LIMITS: Object = Object { what: "`latency`", keys: &LATENCIES };
 
-static COST: Keys = Keys {
-    what: "`cost_usd`",
-    keys: &[
-        Key::optional("total", AMOUNT_FORM, "the maximum for all answers together, in dollars"),
-        Key::optional("per_case", AMOUNT_FORM, "the maximum average for the answers of a case, in dollars"),
-    ],
-};
+const TOTAL: Field<f64> = Field::optional("total", shape::AMOUNT, "the maximum for all answers together, in dollars");
+const PER_CASE: Field<f64> =
+    Field::optional("per_case", shape::AMOUNT, "the maximum average for the answers of a case, in dollars");
 
-pub(super) static THRESHOLDS: Keys = Keys {
+static COST: Object = Object { what: "`cost_usd`", keys: &[TOTAL.key, PER_CASE.key] };
+
+const PASS_RATE: Field<f64> = Field::optional(
+    "pass_rate",
+    shape::SHARE,
+    "the minimum share of counted task results, over all cases, that passed",
+);
+const CASES: Field<f64> = Field::optional("cases", shape::SHARE, "the minimum share of judged cases that passed");
+const TASKS: Field<Vec<TaskThreshold>> = Field::optional(
+    "tasks",
+    Shape::new(const { Form::Map(&Form::Either(&[shape::SHARE.form, Form::Object(&TASK)])) }, tasks),
+    "by task: the minimum pass rate, or bounds for its pass rate and for statistics of its score",
+);
+const WEIGHTS: Field<Vec<(Spanned<String>, f64)>> = Field::optional(
+    "weights",
+    Shape::new(const { Form::Map(&shape::AMOUNT.form) }, weights),
+    "by task: the weight of its results in `pass_rate`",
+)
+.default_words("`1` for each task");
+const COST_USD: Field<CostLimit> = Field::optional(
+    "cost_usd",
+    Shape::new(const { Form::Either(&[shape::AMOUNT.form, Form::Object(&COST)]) }, cost),
+    "the maximum cost: of all answers, or of a case on average",
+);
+const LATENCY: Field<Spanned<Vec<(Statistic, Duration)>>> = Field::optional(
+    "latency",
+    Shape::new(Form::Object(&LATENCY_LIMITS), latency),
+    "the maximum time that the subject takes for a case, by statistic, such as `p95: 3s`",
+);
+const MAX_ERRORS: Field<Tolerance> = Field::optional(
+    "max_errors",
+    Shape::new(Form::Either(&[Form::Integer(0), Form::Percent]), tolerance),
+    "the maximum number of cases with an error, or their share",
+)
+.printed_default(DefaultValue::Integer(0));
+
+pub(super) static THRESHOLDS: Object = Object {
     what: "`thresholds`",
-    keys: &[
-        Key::optional(
-            "pass_rate",
-            SHARE_FORM,
-            "the minimum share of counted task results, over all cases, that passed",
-        ),
-        Key::optional("cases", SHARE_FORM, "the minimum share of judged cases that passed"),
-        Key::optional(
-            "tasks",
-            Form::Map(&Form::Either(&[SHARE_FORM, Form::Object(&TASK)])),
-            "by task: the minimum pass rate, or bounds for its pass rate and for statistics of its score",
-        ),
-        Key::optional("weights", Form::Map(&AMOUNT_FORM), "by task: the weight of its results in `pass_rate`")
-            .default("`1` for each task"),
-        Key::optional(
-            "cost_usd",
-            Form::Either(&[AMOUNT_FORM, Form::Object(&COST)]),
-            "the maximum cost: of all answers, or of a case on average",
-        ),
-        Key::optional(
-            "latency",
-            Form::Object(&LATENCY),
-            "the maximum time that the subject takes for a case, by statistic, such as `p95: 3s`",
-        ),
-        Key::optional(
-            "max_errors",
-            Form::Either(&[Form::Integer(0), Form::Percent]),
-            "the maximum number of cases with an error, or their share",
-        )
-        .default("`0`"),
-    ],
+    keys: &[PASS_RATE.key, CASES.key, TASKS.key, WEIGHTS.key, COST_USD.key, LATENCY.key, MAX_ERRORS.key],
 };
 
 /// Reads thresholds into those of the files before: a later file replaces what it names, except that what several say about one task must all hold.
 pub(super) fn read(reading: &mut Reading<'_>, thresholds: &mut Thresholds, node: &Node<'_>) {
-    let Some(fields) = Fields::read(reading, &THRESHOLDS, node) else { return };
-    if let Some(node) = fields.get("pass_rate") {
-        thresholds.pass_rate = reading.number("`pass_rate`", SHARE, node);
-    }
-    if let Some(node) = fields.get("cases") {
-        thresholds.cases = reading.number("`cases`", SHARE, node);
-    }
-    if let Some(node) = fields.get("tasks") {
-        let tasks = by_task(reading, "`tasks` in `thresholds`", "an object of task ids and pass rates", node, task);
-        thresholds.tasks.extend(tasks);
-    }
-    if let Some(node) = fields.get("weights") {
-        let weight = |reading: &mut Reading<'_>, id: Spanned<String>, node: &Node<'_>| {
-            Some((id.clone(), reading.number(&format!("the weight of `{}`", id.value), AMOUNT, node)?))
-        };
-        thresholds.weights.extend(by_task(reading, "`weights`", "an object of task ids and weights", node, weight));
-    }
-    if let Some(node) = fields.get("cost_usd") {
-        thresholds.cost = cost(reading, node);
-    }
-    if let Some(node) = fields.get("latency") {
-        thresholds.latency = latency(reading, node);
-    }
-    if let Some(node) = fields.get("max_errors") {
-        thresholds.max_errors = tolerance(reading, node);
-    }
+    let Some(fields) = THRESHOLDS.fields(reading, node) else { return };
+    thresholds.pass_rate = fields.read(reading, &PASS_RATE).or(thresholds.pass_rate);
+    thresholds.cases = fields.read(reading, &CASES).or(thresholds.cases);
+    thresholds.tasks.extend(fields.read(reading, &TASKS).unwrap_or_default());
+    thresholds.weights.extend(fields.read(reading, &WEIGHTS).unwrap_or_default());
+    thresholds.cost = fields.read(reading, &COST_USD).unwrap_or(thresholds.cost);
+    thresholds.latency = fields.read(reading, &LATENCY).or(thresholds.latency.take());
+    thresholds.max_errors = fields.read(reading, &MAX_ERRORS).or(thresholds.max_errors);
+}
+
+fn tasks(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Vec<TaskThreshold>> {
+    by_task(reading, "`tasks` in `thresholds`", "an object of task ids and pass rates", node, task)
+}
+
+fn weights(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<(Spanned<String>, f64)>> {
+    by_task(reading, what, "an object of task ids and weights", node, |reading, id, node| {
+        let weight = (shape::AMOUNT.read)(reading, &format!("the weight of `{}`", id.value), node)?;
+        Some((id, weight))
+    })
 }
 
 /// Reads an object with an entry for each of some tasks.
@@ -334,26 +262,26 @@ fn by_task<T>(
     needs: &str,
     node: &Node<'_>,
     read: impl Fn(&mut Reading<'_>, Spanned<String>, &Node<'_>) -> Option<T>,
-) -> Vec<T> {
+) -> Option<Vec<T>> {
     let Some(entries) = node.entries() else {
         reading.wrong_type(what, needs, node);
-        return Vec::new();
+        return None;
     };
     let id = |key: &str, span| Spanned::new(key.to_owned(), span);
-    entries.iter().filter_map(|it| read(reading, id(&it.key, it.key_span), &it.value)).collect()
+    Some(entries.iter().filter_map(|it| read(reading, id(&it.key, it.key_span), &it.value)).collect())
 }
 
 fn task(reading: &mut Reading<'_>, task: Spanned<String>, node: &Node<'_>) -> Option<TaskThreshold> {
     let what = format!("the threshold of `{}`", task.value);
     if node.entries().is_none() {
-        let pass_rate = Some(reading.number(&what, SHARE, node)?);
+        let pass_rate = Some((shape::SHARE.read)(reading, &what, node)?);
         return Some(TaskThreshold { task, pass_rate, score: Vec::new() });
     }
-    let fields = Fields::read(reading, &TASK, node)?;
-    let pass_rate = fields.get("pass_rate").and_then(|it| reading.number("`pass_rate`", SHARE, it));
-    let score = Statistic::NAMES.iter().filter_map(|(name, statistic)| {
-        let bound = bound(reading, &format!("`{name}`"), fields.get(name)?)?;
-        Some((Spanned::new(*statistic, fields.key_span(name)?), bound))
+    let fields = TASK.fields(reading, node)?;
+    let pass_rate = fields.read(reading, &TASK_PASS_RATE);
+    let score = SCORES.iter().zip(&Statistic::NAMED).filter_map(|(key, (_, statistic, _))| {
+        let bound = bound(reading, &key.quoted(), fields.node(key)?)?;
+        Some((Spanned::new(*statistic, fields.key_span(key)?), bound))
     });
     let score: Vec<(Spanned<Statistic>, Bound)> = score.collect();
     Some(TaskThreshold { task, pass_rate, score })
@@ -362,11 +290,10 @@ fn task(reading: &mut Reading<'_>, task: Spanned<String>, node: &Node<'_>) -> Op
 /// A bare number is the least that is good enough.
 fn bound(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Bound> {
     if node.entries().is_none() {
-        return Some(Bound::at_least(reading.number(what, ANY, node)?));
+        return Some(Bound::at_least((shape::NUMBER.read)(reading, what, node)?));
     }
-    let fields = Fields::read(reading, &BOUND, node)?;
-    let mut end = |key| fields.get(key).map(|it| reading.number(&format!("`{key}`"), ANY, it));
-    let (at_least, at_most) = (end("at_least").flatten(), end("at_most").flatten());
+    let fields = BOUND.fields(reading, node)?;
+    let (at_least, at_most) = (fields.read(reading, &AT_LEAST), fields.read(reading, &AT_MOST));
     if let Some((least, most)) = at_least.zip(at_most).filter(|(least, most)| least > most) {
         let problem =
             Problem::new(&codes::WRONG_VALUE, format!("{what} cannot be at least {least} and at most {most}"));
@@ -377,30 +304,29 @@ fn bound(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Bound
 }
 
 /// A bare number is for the whole run.
-fn cost(reading: &mut Reading<'_>, node: &Node<'_>) -> CostLimit {
+fn cost(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<CostLimit> {
     if node.entries().is_none() {
-        return CostLimit { total: reading.number("`cost_usd`", AMOUNT, node), per_case: None };
+        return Some(CostLimit { total: (shape::AMOUNT.read)(reading, what, node), per_case: None });
     }
-    let Some(fields) = Fields::read(reading, &COST, node) else { return CostLimit::default() };
-    let mut limit = |key| fields.get(key).and_then(|it| reading.number(&format!("`{key}`"), AMOUNT, it));
-    CostLimit { total: limit("total"), per_case: limit("per_case") }
+    let fields = COST.fields(reading, node)?;
+    Some(CostLimit { total: fields.read(reading, &TOTAL), per_case: fields.read(reading, &PER_CASE) })
 }
 
-fn latency(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Spanned<Vec<(Statistic, Duration)>>> {
+fn latency(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Spanned<Vec<(Statistic, Duration)>>> {
     if node.entries().is_none() {
         let message = format!("`latency` must be an object, not {}", node.phrase());
         let problem = Problem::new(&codes::WRONG_TYPE, message).at(node.span, "of which figure?");
         reading.problem(problem.help("write `latency: { p95: 3s }`: 95 % of all cases take at most 3 seconds"));
         return None;
     }
-    let fields = Fields::read(reading, &LATENCY, node)?;
-    let limits = Statistic::NAMES.iter().filter_map(|(name, statistic)| {
-        Some((*statistic, duration::read(reading, &format!("`{name}`"), fields.get(name)?)?))
+    let fields = LATENCY_LIMITS.fields(reading, node)?;
+    let limits = LATENCIES.iter().zip(&Statistic::NAMED).filter_map(|(key, (_, statistic, _))| {
+        Some((*statistic, duration::read(reading, &key.quoted(), fields.node(key)?)?))
     });
     Some(Spanned::new(limits.collect(), fields.head()))
 }
 
-fn tolerance(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Tolerance> {
+fn tolerance(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Tolerance> {
     let read = match &node.content {
         Content::Scalar(Val::I(count)) => u64::try_from(*count).ok().map(Tolerance::Count),
         Content::Scalar(Val::Str(text)) => percent(text).map(Tolerance::Percent),

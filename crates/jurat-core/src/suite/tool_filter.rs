@@ -4,42 +4,51 @@
 //! tool_filter: { remove: [{ server: files, tool: delete }, { server: mail }] }
 //! ```
 
-use jurat_format::form::{Form, Key, Keys};
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::field::Field;
+use jurat_format::form::{Form, Object};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Map, Node, Spanned, Val, Value};
 
 use crate::tool::{ToolFilter, ToolName};
 
-static TOOL_FILTER: Keys = Keys {
-    what: "`tool_filter`",
-    keys: &[Key::required("remove", Form::List(&Form::Object(&TOOL)), "the tools that may not be used")],
-};
+const REMOVE: Field<Vec<(Spanned<String>, Option<String>)>> = Field::required(
+    "remove",
+    Shape::new(const { Form::List(&Form::Object(&TOOL_REMOVED)) }, tools),
+    "the tools that may not be used",
+);
 
-static TOOL: Keys = Keys {
-    what: "a tool to remove",
-    keys: &[
-        Key::required("server", Form::Text, "the server"),
-        Key::optional("tool", Form::Text, "the tool").default("all tools of the server"),
-    ],
-};
+static TOOL_FILTER: Object = Object { what: "`tool_filter`", keys: &[REMOVE.key] };
 
-pub(super) const FORM: Form = Form::Object(&TOOL_FILTER);
+const SERVER: Field<Spanned<String>> = Field::required("server", shape::TEXT, "the server");
+const TOOL: Field<String> =
+    Field::optional("tool", shape::STRING, "the tool").or_null().default_words("all tools of the server");
 
-/// Reads a filter. The servers that it names are put to `named`, with their places.
-pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>, named: &mut Vec<Spanned<String>>) -> ToolFilter {
-    let Some(fields) = Fields::read(reading, &TOOL_FILTER, node) else { return ToolFilter::default() };
-    let Some(node) = fields.get("remove") else { return ToolFilter::default() };
-    let mut remove = Vec::new();
-    for item in reading.list("`remove`", "a list of `{server, tool}`", node) {
-        let Some(fields) = Fields::read(reading, &TOOL, item) else { continue };
-        let server = fields.get("server").and_then(|it| reading.text("`server`", it));
-        let tool = fields.given("tool").and_then(|it| reading.text("`tool`", it));
-        if let Some(server) = server {
-            named.push(server.clone());
-            remove.push(ToolName { server: server.value, tool: tool.map(|it| it.value) });
-        }
+static TOOL_REMOVED: Object = Object { what: "a tool to remove", keys: &[SERVER.key, TOOL.key] };
+
+/// A filter, and the servers that it names, with their places.
+pub(super) const SHAPE: Shape<(ToolFilter, Vec<Spanned<String>>)> = Shape::new(Form::Object(&TOOL_FILTER), read);
+
+fn read(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<(ToolFilter, Vec<Spanned<String>>)> {
+    let fields = TOOL_FILTER.fields(reading, node)?;
+    let mut filter = ToolFilter::default();
+    let mut named = Vec::new();
+    for (server, tool) in fields.read(reading, &REMOVE).unwrap_or_default() {
+        named.push(server.clone());
+        filter.remove.push(ToolName { server: server.value, tool });
     }
-    ToolFilter { remove }
+    Some((filter, named))
+}
+
+/// Reads servers, each with a tool or with all of them.
+fn tools(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<(Spanned<String>, Option<String>)>> {
+    let mut tools = Vec::new();
+    for item in reading.list(what, "a list of `{server, tool}`", node) {
+        let Some(fields) = TOOL_REMOVED.fields(reading, item) else { continue };
+        let (server, tool) = (fields.read(reading, &SERVER), fields.read(reading, &TOOL));
+        tools.extend(server.map(|it| (it, tool)));
+    }
+    Some(tools)
 }
 
 /// A filter as it is written; `None` when it removes nothing.

@@ -12,9 +12,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{Defaulted, Field};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 use jurat_format::{codes, duration, id};
 
@@ -55,18 +58,6 @@ pub enum Reach {
     },
 }
 
-/// Two servers are equal wherever they are defined.
-impl PartialEq for ServerSpec {
-    fn eq(&self, other: &Self) -> bool {
-        let ServerSpec { name, reach, folder: _, timeout, reuse, per_case } = self;
-        (name, reach, timeout) == (&other.name, &other.reach, &other.timeout)
-            && (reuse, per_case) == (&other.reuse, &other.per_case)
-    }
-}
-
-/// What one call may take unless the author says otherwise.
-pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
-
 /// What identifies a server in keys: everything that decides what its tools do, as it was written. Variables are there by their names only.
 ///
 /// ```
@@ -91,7 +82,7 @@ pub fn server_digest(spec: &ServerSpec) -> Value {
 }
 
 /// How a server is reached, as it is written.
-pub(super) fn written_reach(reach: &Reach) -> Map<'static> {
+fn written_reach(reach: &Reach) -> Map<'static> {
     let mut members: Map<'static> = Map::default();
     let pairs = |key: &'static str, pairs: &[(String, String)]| {
         let pairs: Map<'static> = pairs.iter().map(|(name, value)| (name.clone(), Val::from(value.clone()))).collect();
@@ -129,46 +120,46 @@ const OUR_HEADERS: [&str; 9] = [
 /// The shortest and the longest time that a call may be given.
 const TIMES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_secs(86_400));
 
-static FROM_ENV: Keys = Keys {
-    what: "a variable",
-    keys: &[Key::required("from_env", Form::Text, "the environment variable that holds the value")],
-};
+const VARIABLE: Field<Spanned<String>> =
+    Field::required("from_env", shape::TEXT, "the environment variable that holds the value");
 
-static SERVER: Keys = Keys {
+static FROM_ENV: Object = Object { what: "a variable", keys: &[VARIABLE.key] };
+
+const COMMAND: Key = Key::optional(
+    "command",
+    Form::Either(&[Form::List(&Form::Text), Form::Text]),
+    "the program to start, with its arguments; a text is the program alone",
+);
+const ARGS: Field<Vec<Spanned<String>>> = Field::optional("args", shape::TEXTS, "further arguments of the program");
+const ENV: Field<Vec<(String, String)>> = Field::optional(
+    "env",
+    Shape::new(const { Form::Map(&Form::Either(&[Form::Text, Form::Object(&FROM_ENV)])) }, variables),
+    "environment variables of the program; `${NAME}` in a value is replaced from jurat's environment",
+);
+const CWD: Field<String> = Field::optional("cwd", shape::STRING, "the working directory of the program")
+    .default_words("the directory of this file");
+const URL: Field<Spanned<String>> =
+    Field::optional("url", shape::TEXT, "the address of a server that is already running; not together with `command`");
+const HEADERS: Field<Vec<(String, String)>> = Field::optional(
+    "headers",
+    Shape::new(Form::Map(&Form::Text), headers),
+    "further headers of each request; `${NAME}` is replaced from jurat's environment",
+);
+const TIMEOUT: Defaulted<Duration> = Field::optional(
+    "timeout",
+    Shape::new(duration::FORM, timeout),
+    "timeout of one call: `30s`, or a number of seconds",
+)
+.default_seconds(60);
+const REUSE: Defaulted<bool> =
+    Field::optional("reuse", shape::BOOLEAN, "whether results of its tools may be reused from the cache by other runs")
+        .default(false);
+const PER_CASE: Defaulted<bool> =
+    Field::optional("per_case", shape::BOOLEAN, "whether each case gets a server process of its own").default(false);
+
+static SERVER: Object = Object {
     what: "a server",
-    keys: &[
-        Key::optional(
-            "command",
-            Form::Either(&[Form::List(&Form::Text), Form::Text]),
-            "the program to start, with its arguments; a text is the program alone",
-        ),
-        Key::optional("args", Form::List(&Form::Text), "further arguments of the program"),
-        Key::optional(
-            "env",
-            Form::Map(&Form::Either(&[Form::Text, Form::Object(&FROM_ENV)])),
-            "environment variables of the program; `${NAME}` in a value is replaced from jurat's environment",
-        ),
-        Key::optional("cwd", Form::Text, "the working directory of the program").default("the directory of this file"),
-        Key::optional(
-            "url",
-            Form::Text,
-            "the address of a server that is already running; not together with `command`",
-        ),
-        Key::optional(
-            "headers",
-            Form::Map(&Form::Text),
-            "further headers of each request; `${NAME}` is replaced from jurat's environment",
-        ),
-        Key::optional("timeout", duration::FORM, "timeout of one call: `30s`, or a number of seconds").default("`60s`"),
-        Key::optional(
-            "reuse",
-            Form::Boolean,
-            "whether results of its tools may be reused from the cache by other runs",
-        )
-        .default("`false`"),
-        Key::optional("per_case", Form::Boolean, "whether each case gets a server process of its own")
-            .default("`false`"),
-    ],
+    keys: &[COMMAND, ARGS.key, ENV.key, CWD.key, URL.key, HEADERS.key, TIMEOUT.key, REUSE.key, PER_CASE.key],
 };
 
 pub(super) const FORM: Form = Form::Map(&Form::Object(&SERVER));
@@ -192,25 +183,18 @@ pub(super) fn defined_twice(name: &Spanned<String>, earlier: &Spanned<String>) -
 fn server(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<ServerSpec> {
     let name = Node { span: entry.key_span, content: Content::Scalar(Val::Str(entry.key.clone())) };
     let name = read_id(reading, "a name in `tools`", &name)?;
-    let fields = Fields::read(reading, &SERVER, &entry.value)?;
-    let timeout = fields.get("timeout").and_then(|it| timeout(reading, it));
-    let reuse = fields.get("reuse").and_then(|it| reading.boolean("`reuse`", it));
-    let per_case = fields.get("per_case").and_then(|it| reading.boolean("`per_case`", it));
+    let fields = SERVER.fields(reading, &entry.value)?;
+    let timeout = fields.value(reading, &TIMEOUT);
+    let reuse = fields.value(reading, &REUSE);
+    let per_case = fields.value(reading, &PER_CASE);
     let reach = reach(reading, &name.value, &fields)?;
-    Some(ServerSpec {
-        folder: reading.beside(entry.key_span, ""),
-        name,
-        reach,
-        timeout: timeout.unwrap_or(TIMEOUT),
-        reuse: reuse.unwrap_or(false),
-        per_case: per_case.unwrap_or(false),
-    })
+    Some(ServerSpec { folder: reading.beside(entry.key_span, ""), name, reach, timeout, reuse, per_case })
 }
 
-fn timeout(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Duration> {
-    let timeout = duration::read(reading, "`timeout`", node)?;
+fn timeout(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Duration> {
+    let timeout = duration::read(reading, what, node)?;
     if timeout < TIMES.0 || timeout > TIMES.1 {
-        let message = format!("`timeout` must be from `1ms` to `1d`, not {}", node.phrase());
+        let message = format!("{what} must be from `1ms` to `1d`, not {}", node.phrase());
         reading.problem(Problem::new(&codes::WRONG_VALUE, message).at(node.span, "out of range"));
         return None;
     }
@@ -218,7 +202,7 @@ fn timeout(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Duration> {
 }
 
 fn reach(reading: &mut Reading<'_>, name: &str, fields: &Fields<'_, '_>) -> Option<Reach> {
-    match (fields.key_span("command"), fields.key_span("url")) {
+    match (fields.key_span(&COMMAND), fields.key_span(&URL)) {
         (Some(command), Some(url)) => {
             let message = format!("the server `{name}` has either `command` or `url`, not both");
             let problem = Problem::new(&codes::CONFLICT, message).at(url, "and this").at(command, "this");
@@ -226,15 +210,15 @@ fn reach(reading: &mut Reading<'_>, name: &str, fields: &Fields<'_, '_>) -> Opti
             None
         }
         (Some(_), None) => {
-            unfit(reading, fields, "command", &["headers"]);
+            unfit(reading, fields, &COMMAND, &[HEADERS.key]);
             program(reading, fields)
         }
         (None, Some(_)) => {
-            unfit(reading, fields, "url", &["args", "env", "cwd"]);
+            unfit(reading, fields, &URL.key, &[ARGS.key, ENV.key, CWD.key]);
             http(reading, fields)
         }
         (None, None) => {
-            if !fields.may_mean("command") && !fields.may_mean("url") {
+            if !fields.may_mean(&COMMAND) && !fields.may_mean(&URL) {
                 let problem =
                     Problem::new(&codes::MISSING_KEY, format!("the server `{name}` needs `command` or `url`"));
                 let problem = problem.at(fields.span, "cannot be reached");
@@ -246,25 +230,25 @@ fn reach(reading: &mut Reading<'_>, name: &str, fields: &Fields<'_, '_>) -> Opti
 }
 
 /// Notes keys that say nothing about a server that is reached in this way.
-fn unfit(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, way: &str, keys: &[&str]) {
+fn unfit(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, way: &Key, keys: &[Key]) {
     for key in keys {
         if let Some(span) = fields.key_span(key) {
-            let message = format!("`{key}` means nothing to a server with `{way}`");
+            let message = format!("`{}` means nothing to a server with `{}`", key.name, way.name);
             let way_span = fields.key_span(way).unwrap_or(span);
             let problem = Problem::new(&codes::CONFLICT, message).at(span, "this").at(way_span, "because of this");
-            reading.problem(problem.help(match way {
-                "url" => "it belongs to servers that are started; where this one runs, others decide",
-                _ => "it belongs to servers that are asked over HTTP; a program gets `env`",
+            reading.problem(problem.help(match way.name == URL.key.name {
+                true => "it belongs to servers that are started; where this one runs, others decide",
+                false => "it belongs to servers that are asked over HTTP; a program gets `env`",
             }));
         }
     }
 }
 
 fn program(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Reach> {
-    let node = fields.get("command")?;
-    let args = fields.get("args").map(|it| reading.texts("`args`", it)).unwrap_or_default();
-    let env = fields.get("env").map(|it| variables(reading, it)).unwrap_or_default();
-    let cwd = fields.get("cwd").and_then(|it| reading.text("`cwd`", it)).map(|it| it.value);
+    let node = fields.node(&COMMAND)?;
+    let args = fields.read(reading, &ARGS).unwrap_or_default();
+    let env = fields.read(reading, &ENV).unwrap_or_default();
+    let cwd = fields.read(reading, &CWD);
     let words = command(reading, node, args.is_empty())?;
     let command: Vec<String> = words.into_iter().chain(args).map(|it| it.value).collect();
     for word in &command {
@@ -301,12 +285,12 @@ fn command(reading: &mut Reading<'_>, node: &Node<'_>, is_alone: bool) -> Option
     Some(words)
 }
 
-fn variables(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<(String, String)> {
+fn variables(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<(String, String)>> {
     let Some(entries) = node.entries() else {
-        reading.wrong_type("`env`", "an object of variables and their values", node);
-        return Vec::new();
+        reading.wrong_type(what, "an object of variables and their values", node);
+        return None;
     };
-    entries.iter().filter_map(|it| variable(reading, it)).collect()
+    Some(entries.iter().filter_map(|it| variable(reading, it)).collect())
 }
 
 fn variable(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<(String, String)> {
@@ -318,8 +302,8 @@ fn variable(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<(String, Str
         return None;
     }
     if entry.value.entries().is_some() {
-        let fields = Fields::read(reading, &FROM_ENV, &entry.value)?;
-        let from = reading.text("`from_env`", fields.get("from_env")?)?;
+        let fields = FROM_ENV.fields(reading, &entry.value)?;
+        let from = fields.read(reading, &VARIABLE)?;
         if from.value.is_empty() || from.value.contains(['=', '\0', '}']) {
             let problem = Problem::new(&codes::WRONG_VALUE, "`from_env` names no variable").at(from.span, "no name");
             reading.problem(problem.help(format!("for example `from_env: {name}`")));
@@ -343,8 +327,8 @@ fn no_null(reading: &mut Reading<'_>, what: &str, text: &str, span: Span) -> Opt
 }
 
 fn http(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Reach> {
-    let headers = fields.get("headers").map(|it| headers(reading, it)).unwrap_or_default();
-    let url = fields.get("url").and_then(|it| reading.text("`url`", it))?;
+    let headers = fields.read(reading, &HEADERS).unwrap_or_default();
+    let url = fields.read(reading, &URL)?;
     Some(Reach::Http { url: address(reading, url)?, headers })
 }
 
@@ -374,10 +358,10 @@ fn address(reading: &mut Reading<'_>, url: Spanned<String>) -> Option<String> {
     None
 }
 
-fn headers(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<(String, String)> {
+fn headers(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<(String, String)>> {
     let Some(entries) = node.entries() else {
-        reading.wrong_type("`headers`", "an object of texts", node);
-        return Vec::new();
+        reading.wrong_type(what, "an object of texts", node);
+        return None;
     };
     let mut headers: Vec<(String, String)> = Vec::new();
     for entry in entries {
@@ -390,7 +374,7 @@ fn headers(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<(String, String)> 
         }
         headers.push((name, value));
     }
-    headers
+    Some(headers)
 }
 
 fn header(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<(String, String)> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jurat_compare::expression::Expression;
 use jurat_compare::pattern::{Pattern, PatternError, PythonFlags};
+use jurat_format::choices;
 
 /// Something that an answer is rated by.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,35 +52,24 @@ pub enum TraitKind {
     },
 }
 
-/// A figure over what was found and what was not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Metric {
-    /// How much of what the answer has belongs there.
-    Precision,
-    /// How much of what should be there the answer has.
-    Recall,
-    /// The harmonic mean of the two.
-    F1,
-    /// How much of what is unwanted the answer leaves out.
-    Specificity,
-    /// How much of everything is as it should be.
-    Accuracy,
+choices! {
+    /// A figure over what was found and what was not.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Metric {
+        /// How much of what the answer has belongs there.
+        Precision = "precision",
+        /// How much of what should be there the answer has.
+        Recall = "recall",
+        /// The harmonic mean of the two.
+        F1 = "f1",
+        /// How much of what is unwanted the answer leaves out.
+        Specificity = "specificity",
+        /// How much of everything is as it should be.
+        Accuracy = "accuracy",
+    }
 }
 
 impl Metric {
-    /// Every metric by its name.
-    pub const NAMED: [(&'static str, Metric); 5] = [
-        ("precision", Metric::Precision),
-        ("recall", Metric::Recall),
-        ("f1", Metric::F1),
-        ("specificity", Metric::Specificity),
-        ("accuracy", Metric::Accuracy),
-    ];
-
-    pub fn name(self) -> &'static str {
-        Metric::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| *name)
-    }
-
     /// Whether it needs to know what is unwanted.
     pub fn needs_unwanted(self) -> bool {
         matches!(self, Metric::Specificity | Metric::Accuracy)

@@ -8,7 +8,7 @@ use jurat_core::effect::wire::{StoredRequest, action_json};
 use jurat_core::effect::{Action, Fault, FaultKind, Outcome, PerformerKey, Request, Returned, StepSite};
 use jurat_core::evaluator::python_signature;
 use jurat_core::plan::{Plan, Samples, TaskIx};
-use jurat_core::suite::{load, write};
+use jurat_core::suite::load;
 use jurat_format::value::{Val, Value, parse_json};
 use proptest::prelude::*;
 
@@ -225,7 +225,7 @@ fn a_call_is_named_by_code_and_arguments_alone() {
 const KEY: &str = "83d0c6fed25c7e19999e859a05835b7fce3ecf0e06076bed3fdada512fde8450";
 
 #[test]
-fn evaluators_are_written_as_they_were_read() {
+fn evaluators_that_no_task_names_get_a_task() {
     let text = r#"
 suite: written
 records: [{ output: a, reference: b }]
@@ -253,11 +253,6 @@ tasks:
         read.suite.tasks.iter().map(|it| it.id.value.as_str()).collect::<Vec<_>>(),
         ["one", "inline", "plain", "set"]
     );
-    let written = write::yaml(&read.suite);
-    let files = [("suite.yaml", written.as_str()), files[1]];
-    let again = load(Path::new("suite.yaml"), &InMemory(&files));
-    assert!(again.problems.is_empty(), "{written}\n{:#?}", again.problems);
-    assert!(again.suite == read.suite, "{written}");
 }
 
 proptest! {

@@ -8,9 +8,10 @@ use jurat_core::scenario::{
     Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, ReadyEdge, Route, Scenario,
     ScenarioBuilder, State, StateCheck, StateUpdate, Target, ToolName, route,
 };
-use jurat_core::suite::{Loaded, ScenarioText, load, write};
+use jurat_core::suite::{Loaded, load};
 use jurat_format::problem::Severity;
 use jurat_format::value::{Map, SourceId, Val, Value, json_node, parse_json};
+use jurat_format::yaml_writer::yaml_text;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -239,7 +240,13 @@ fn of_peer(name: &str, text: &str) -> String {
     let Loaded { suite, problems, .. } = load(Path::new(name), &InMemory(&[(name, text)]));
     let errors: Vec<String> =
         problems.iter().filter(|it| it.severity() == Severity::Error).map(|it| it.message.clone()).collect();
-    if errors.is_empty() { write::yaml(&suite) } else { errors.join("\n") }
+    if !errors.is_empty() {
+        return errors.join("\n");
+    }
+    let scenarios = suite.scenarios.iter().map(|it| (it.name.value.clone(), it.scenario.to_value()));
+    let name = suite.name.map(|it| ("suite".to_owned(), Val::from(it.value)));
+    let scenarios = ("scenarios".to_owned(), Val::Map(scenarios.collect()));
+    yaml_text(&Val::Map(name.into_iter().chain([scenarios]).collect()))
 }
 
 #[test]
@@ -402,30 +409,6 @@ pub(crate) fn scenario() -> impl Strategy<Value = Scenario> {
             }
         },
     )
-}
-
-/// A scenario in a suite, which may name templates and rubrics.
-pub(crate) fn scenario_text() -> impl Strategy<Value = ScenarioText> {
-    (scenario().boxed(), option::of(text()), any::<bool>()).prop_map(|(mut scenario, name, of_node)| {
-        let named = name.map(|it| jurat_format::value::Spanned::new(it, jurat_format::value::Span::default()));
-        if let (Some(_), Some(node)) = (&named, scenario.nodes.first_mut()) {
-            node.template = None;
-            node.rubric = if of_node { None } else { node.rubric.take() };
-        }
-        if named.is_some() && !of_node {
-            scenario.rubric = Vec::new();
-        }
-        let mut text = ScenarioText::from(scenario);
-        match of_node {
-            true => {
-                if let Some(node) = text.nodes.first_mut() {
-                    (node.template, node.rubric) = (named.clone(), named);
-                }
-            }
-            false => text.rubric = named,
-        }
-        text
-    })
 }
 
 fn unique(nodes: Vec<Node>) -> Vec<Node> {

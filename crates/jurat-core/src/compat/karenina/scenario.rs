@@ -198,7 +198,7 @@ impl Writing {
             ],
         );
         let beyond = ["rubric", "system", "models", "tools", "turn_limit", "turn_timeout", "timeout", "tags"];
-        self.put_beyond(&mut object, crate::suite::scenario_value(scenario), &beyond);
+        self.put_beyond(&mut object, scenario.to_value(), &beyond);
         Val::Map(object)
     }
 

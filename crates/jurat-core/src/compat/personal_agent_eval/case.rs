@@ -1,9 +1,12 @@
 //! A case of a campaign in jurat's own form.
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{Field, METADATA};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape;
 use jurat_format::value::{Content, Entry, Node, Spanned};
 
 use super::message::told;
@@ -11,33 +14,42 @@ use super::tree::{entry, list, map, text};
 use super::{LIMITS, PeerAgent, Profile, SETTINGS, unused};
 use crate::suite::evaluation;
 
-static INPUT: Keys = Keys {
-    what: "`input`",
-    keys: &[
-        Key::optional("messages", Form::List(&Form::Map(&Form::Any)), "what the agent is told first"),
-        Key::optional(
-            "turns",
-            Form::List(&Form::Map(&Form::Any)),
-            "what it is told after that, one thing after the other",
-        ),
-        Key::optional("attachments", Form::List(&Form::Text), "files that are shown to it"),
-        Key::optional("context", Form::Map(&Form::Any), "what its runner is told"),
-    ],
-};
+pub(super) const MESSAGES: Key =
+    Key::optional("messages", Form::List(&Form::Map(&Form::Any)), "what the agent is told first").or_null();
+pub(super) const TURNS: Key =
+    Key::optional("turns", Form::List(&Form::Map(&Form::Any)), "what it is told after that, one thing after the other")
+        .or_null();
+const ATTACHMENTS: Key = Key::optional("attachments", Form::List(&Form::Text), "files that are shown to it").or_null();
+const CONTEXT: Key = Key::optional("context", Form::Map(&Form::Any), "what its runner is told").or_null();
 
-pub(super) static CASE: Keys = Keys {
+static INPUT_KEYS: Object = Object { what: "`input`", keys: &[MESSAGES, TURNS, ATTACHMENTS, CONTEXT] };
+
+const SCHEMA_VERSION: Key = Key::required("schema_version", Form::Integer(1), "1").or_null();
+pub(super) const CASE_ID: Field<Spanned<String>> = Field::required("case_id", shape::TEXT, "its name");
+const TITLE: Key = Key::optional("title", Form::Text, "what it is for").or_null();
+const RUNNER: Key = Key::required("runner", Form::Map(&Form::Any), "who runs it: `type` and settings");
+const INPUT: Key = Key::required("input", Form::Object(&INPUT_KEYS), "what the agent is told");
+const EXPECTATIONS: Key =
+    Key::optional("expectations", evaluation::EXPECTATIONS_SHAPE.form, "what is expected of its runs").or_null();
+const RUBRIC: Key = Key::optional("rubric", evaluation::RUBRIC_SHAPE.form, "what scores of its runs mean").or_null();
+const DETERMINISTIC_CHECKS: Key =
+    Key::optional("deterministic_checks", crate::suite::check::ENTRIES, "checks of its runs").or_null();
+pub(super) const TAGS: Field<Vec<Spanned<String>>> =
+    Field::optional("tags", shape::TEXTS, "words to select it by").or_null();
+
+pub(super) static CASE: Object = Object {
     what: "a case of a campaign",
     keys: &[
-        Key::required("schema_version", Form::Integer(1), "1"),
-        Key::required("case_id", Form::Text, "its name"),
-        Key::optional("title", Form::Text, "what it is for"),
-        Key::required("runner", Form::Map(&Form::Any), "who runs it: `type` and settings"),
-        Key::required("input", Form::Object(&INPUT), "what the agent is told"),
-        Key::optional("expectations", evaluation::EXPECTATIONS_FORM, "what is expected of its runs"),
-        Key::optional("rubric", evaluation::RUBRIC_FORM, "what scores of its runs mean"),
-        Key::optional("deterministic_checks", crate::suite::check::ENTRIES, "checks of its runs"),
-        Key::optional("tags", Form::List(&Form::Text), "words to select it by"),
-        Key::METADATA,
+        SCHEMA_VERSION,
+        CASE_ID.key,
+        TITLE,
+        RUNNER,
+        INPUT,
+        EXPECTATIONS,
+        RUBRIC,
+        DETERMINISTIC_CHECKS,
+        TAGS.key,
+        METADATA.key,
     ],
 };
 
@@ -51,21 +63,21 @@ pub(super) fn case<'d>(
 ) -> Option<Node<'d>> {
     let mut members: Vec<Entry<'d>> = Vec::new();
     let mut put = |key: &'static str, value: Node<'d>| members.push(entry(key, value));
-    put("id", fields.get("case_id")?.clone());
+    put("id", fields.node(&CASE_ID.key)?.clone());
     for (from, to) in [
-        ("title", "description"),
-        ("expectations", "expectations"),
-        ("rubric", "rubric"),
-        ("tags", "tags"),
-        ("metadata", "metadata"),
+        (TITLE, "description"),
+        (EXPECTATIONS, "expectations"),
+        (RUBRIC, "rubric"),
+        (TAGS.key, "tags"),
+        (METADATA.key, "metadata"),
     ] {
-        if let Some(node) = fields.given(from) {
+        if let Some(node) = fields.node(&from) {
             put(to, node.clone());
         }
     }
-    let input = Fields::read(reading, &INPUT, fields.get("input")?)?;
-    let context = input.given("context");
-    let runner = fields.get("runner")?;
+    let input = INPUT_KEYS.fields(reading, fields.node(&INPUT)?)?;
+    let context = input.node(&CONTEXT);
+    let runner = fields.node(&RUNNER)?;
     let kind = runner.get("type").and_then(|it| it.as_str().map(|text| Spanned::new(text.to_owned(), it.span)));
     let Some(kind) = kind else {
         let problem = Problem::new(&codes::MISSING_KEY, "a runner needs `type`").at(runner.span, "run by whom?");
@@ -156,10 +168,10 @@ pub(super) fn case<'d>(
     }
     put("agent", map(runner.span, who));
     told(reading, &input, &mut put);
-    if let Some(files) = input.given("attachments") {
+    if let Some(files) = input.node(&ATTACHMENTS) {
         put("attachments", files.clone());
     }
-    if let Some(checks) = fields.given("deterministic_checks") {
+    if let Some(checks) = fields.node(&DETERMINISTIC_CHECKS) {
         put("deterministic_checks", told_apart(reading, checks));
     }
     Some(map(fields.span, members))

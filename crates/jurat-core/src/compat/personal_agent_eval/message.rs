@@ -1,31 +1,33 @@
 //! What a case of a campaign says to its agent: messages that stand in it or in files, as a system message and turns.
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::Field;
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
-use jurat_format::value::{Node, Span};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
+use jurat_format::value::{Node, Span, Spanned};
 
+use super::case::{MESSAGES, TURNS};
 use super::tree::{list, text};
 use super::{Document, unused};
 
-pub(super) static SOURCE: Keys = Keys {
-    what: "`source`",
-    keys: &[
-        Key::required("path", Form::Text, "the file"),
-        Key::optional("format", Form::Choice(&["yaml", "json"]), "what it is written in"),
-    ],
-};
+const PATH: Field<Spanned<String>> = Field::required("path", shape::TEXT, "the file");
+const FORMAT: Key = Key::optional("format", Form::Choice(&["yaml", "json"]), "what it is written in");
 
-pub(super) static MESSAGE: Keys = Keys {
-    what: "a message",
-    keys: &[
-        Key::required("role", Form::Choice(&["system", "user", "assistant", "tool"]), "who says it"),
-        Key::optional("content", Form::Text, "what"),
-        Key::optional("name", Form::Text, "who, when roles are not enough"),
-        Key::optional("source", Form::Object(&SOURCE), "the file that says what"),
-    ],
-};
+static SOURCE_FILE: Object = Object { what: "`source`", keys: &[PATH.key, FORMAT] };
+
+const ROLE: Field<Spanned<String>> = Field::required(
+    "role",
+    Shape::new(Form::Choice(&["system", "user", "assistant", "tool"]), shape::TEXT.read),
+    "who says it",
+);
+const CONTENT: Field<Spanned<String>> = Field::optional("content", shape::TEXT, "what").or_null();
+const NAME: Key = Key::optional("name", Form::Text, "who, when roles are not enough");
+const SOURCE: Key = Key::optional("source", Form::Object(&SOURCE_FILE), "the file that says what").or_null();
+
+static MESSAGE: Object = Object { what: "a message", keys: &[ROLE.key, CONTENT.key, NAME, SOURCE] };
 
 /// What the agent is told: its system messages, and what is said in each turn. Messages before the first turn stand in front of it.
 pub(super) fn told<'d>(
@@ -33,9 +35,9 @@ pub(super) fn told<'d>(
     input: &Fields<'_, 'd>,
     put: &mut impl FnMut(&'static str, Node<'d>),
 ) {
-    let (messages, turns) = (said(reading, input, "messages"), said(reading, input, "turns"));
+    let (messages, turns) = (said(reading, input, &MESSAGES), said(reading, input, &TURNS));
     let system: Vec<&str> = messages.iter().filter(|it| it.role == "system").map(|it| it.text.as_str()).collect();
-    let at = input.key_span("messages").or_else(|| input.key_span("turns")).unwrap_or(input.span);
+    let at = input.key_span(&MESSAGES).or_else(|| input.key_span(&TURNS)).unwrap_or(input.span);
     if !system.is_empty() {
         put("system", text(at, &system.join("\n\n")));
     }
@@ -66,15 +68,15 @@ struct Said {
     span: Span,
 }
 
-fn said(reading: &mut Reading<'_>, input: &Fields<'_, '_>, key: &str) -> Vec<Said> {
-    let items = input.given(key).map(|it| reading.list(&format!("`{key}`"), "a list of messages", it));
+fn said(reading: &mut Reading<'_>, input: &Fields<'_, '_>, key: &Key) -> Vec<Said> {
+    let items = input.node(key).map(|it| reading.list(&key.quoted(), "a list of messages", it));
     let mut all = Vec::new();
     for item in items.unwrap_or_default() {
-        let Some(fields) = Fields::read(reading, &MESSAGE, item) else { continue };
-        let role = fields.get("role").and_then(|it| reading.text("`role`", it)).map(|it| it.value).unwrap_or_default();
-        match (fields.given("content"), fields.given("source")) {
-            (Some(node), None) => {
-                let text = reading.text("`content`", node);
+        let Some(fields) = MESSAGE.fields(reading, item) else { continue };
+        let role = fields.read(reading, &ROLE).map(|it| it.value).unwrap_or_default();
+        match (fields.node(&CONTENT.key), fields.node(&SOURCE)) {
+            (Some(_), None) => {
+                let text = fields.read(reading, &CONTENT);
                 all.extend(text.map(|it| Said { role, text: it.value, span: it.span }));
             }
             (None, Some(node)) => all.extend(from_file(reading, node, &role)),
@@ -89,8 +91,8 @@ fn said(reading: &mut Reading<'_>, input: &Fields<'_, '_>, key: &str) -> Vec<Sai
 
 /// Messages of a file: a text, a message, or a list of them.
 fn from_file(reading: &mut Reading<'_>, node: &Node<'_>, role: &str) -> Vec<Said> {
-    let Some(fields) = Fields::read(reading, &SOURCE, node) else { return Vec::new() };
-    let Some(path) = fields.get("path").and_then(|it| reading.text("`path`", it)) else { return Vec::new() };
+    let Some(fields) = SOURCE_FILE.fields(reading, node) else { return Vec::new() };
+    let Some(path) = fields.read(reading, &PATH) else { return Vec::new() };
     let Some(document) = Document::open(reading, &path) else { return Vec::new() };
     let Some(tree) = document.tree(reading) else { return Vec::new() };
     let mut all = Vec::new();
@@ -98,8 +100,8 @@ fn from_file(reading: &mut Reading<'_>, node: &Node<'_>, role: &str) -> Vec<Said
         let (own, content) = match node.as_str() {
             Some(text) => (role.to_owned(), Some(text)),
             None => {
-                let own = node.get("role").and_then(Node::as_str).unwrap_or(role);
-                (own.to_owned(), node.get("content").and_then(Node::as_str))
+                let own = node.get(ROLE.key.name).and_then(Node::as_str).unwrap_or(role);
+                (own.to_owned(), node.get(CONTENT.key.name).and_then(Node::as_str))
             }
         };
         match content {

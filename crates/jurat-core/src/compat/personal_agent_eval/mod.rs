@@ -20,117 +20,148 @@ mod tree;
 use std::path::PathBuf;
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{Field, METADATA};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, listed_all};
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Entry, Node, SourceId, Span, Spanned, Val, Value};
 use jurat_format::yaml::read_tree;
 
 use crate::suite::models::{Model, Role};
 use crate::suite::{SUBJECT, Suite, agent_cases, evaluation};
 
-use case::{CASE, case};
+use case::{CASE, CASE_ID, TAGS, case};
 use judging::evaluation_profile;
 use tree::list;
 
-static CAMPAIGN: Keys = Keys {
-    what: "`campaign`",
-    keys: &[
-        Key::optional("suite", Form::Text, "the file of a suite: which models, which cases"),
-        Key::required("cases", Form::List(&Form::Text), "the files of cases"),
-        Key::optional("agents", Form::List(&Form::Text), "the files of agents, each beside its `workspace`"),
-        Key::optional("run_profile", Form::Text, "the file of a run profile"),
-        Key::optional("evaluation_profile", Form::Text, "the file of an evaluation profile"),
-    ],
-};
+const SUITE: Field<Spanned<String>> =
+    Field::optional("suite", shape::TEXT, "the file of a suite: which models, which cases");
+const CASES: Field<Vec<Spanned<String>>> = Field::required("cases", shape::TEXTS, "the files of cases");
+const AGENTS: Field<Vec<Spanned<String>>> =
+    Field::optional("agents", shape::TEXTS, "the files of agents, each beside its `workspace`");
+const RUN_PROFILE: Field<Spanned<String>> = Field::optional("run_profile", shape::TEXT, "the file of a run profile");
+const EVALUATION_PROFILE: Field<Spanned<String>> =
+    Field::optional("evaluation_profile", shape::TEXT, "the file of an evaluation profile");
+
+static CAMPAIGN: Object =
+    Object { what: "`campaign`", keys: &[SUITE.key, CASES.key, AGENTS.key, RUN_PROFILE.key, EVALUATION_PROFILE.key] };
 
 pub(crate) const FORM: Form = Form::Object(&CAMPAIGN);
 
-static SELECTION: Keys = Keys {
+const FILTER: Shape<Filter> = Shape::new(Form::Object(&SELECTION), Filter::read);
+
+const INCLUDE_CASE_IDS: Field<Vec<Spanned<String>>> =
+    Field::optional("include_case_ids", shape::TEXTS, "cases that are always in").or_null();
+const EXCLUDE_CASE_IDS: Field<Vec<Spanned<String>>> =
+    Field::optional("exclude_case_ids", shape::TEXTS, "cases that are out").or_null();
+const INCLUDE_TAGS: Field<Vec<Spanned<String>>> =
+    Field::optional("include_tags", shape::TEXTS, "tags of cases that are in").or_null();
+const EXCLUDE_TAGS: Field<Vec<Spanned<String>>> =
+    Field::optional("exclude_tags", shape::TEXTS, "tags of cases that are out").or_null();
+
+static SELECTION: Object = Object {
     what: "`case_selection`",
-    keys: &[
-        Key::optional("include_case_ids", Form::List(&Form::Text), "cases that are always in"),
-        Key::optional("exclude_case_ids", Form::List(&Form::Text), "cases that are out"),
-        Key::optional("include_tags", Form::List(&Form::Text), "tags of cases that are in"),
-        Key::optional("exclude_tags", Form::List(&Form::Text), "tags of cases that are out"),
-    ],
+    keys: &[INCLUDE_CASE_IDS.key, EXCLUDE_CASE_IDS.key, INCLUDE_TAGS.key, EXCLUDE_TAGS.key],
 };
 
-static ASSIGNMENT: Keys = Keys {
-    what: "an assignment of an agent",
-    keys: &[
-        Key::required("agent_id", Form::Text, "the agent"),
-        Key::required("case_selection", Form::Object(&SELECTION), "the cases that it is given"),
-    ],
-};
+const ASSIGNMENT_AGENT_ID: Field<Spanned<String>> = Field::required("agent_id", shape::TEXT, "the agent");
+const ASSIGNMENT_CASE_SELECTION: Field<Filter> =
+    Field::required("case_selection", FILTER, "the cases that it is given").or_null();
 
-static ASSIGNMENTS: Keys = Keys {
-    what: "`openclaw` of a suite",
-    keys: &[Key::optional(
-        "agent_assignments",
-        Form::List(&Form::Object(&ASSIGNMENT)),
-        "which agent is given which case",
-    )],
-};
+static ASSIGNMENT: Object =
+    Object { what: "an assignment of an agent", keys: &[ASSIGNMENT_AGENT_ID.key, ASSIGNMENT_CASE_SELECTION.key] };
 
-static SUITE: Keys = Keys {
+const AGENT_ASSIGNMENTS: Key = Key::optional(
+    "agent_assignments",
+    const { Form::List(&Form::Object(&ASSIGNMENT)) },
+    "which agent is given which case",
+)
+.or_null();
+
+static ASSIGNMENTS: Object = Object { what: "`openclaw` of a suite", keys: &[AGENT_ASSIGNMENTS] };
+
+const SCHEMA_VERSION: Key = Key::required("schema_version", Form::Integer(1), "1").or_null();
+const SUITE_ID: Field<Spanned<String>> = Field::required("suite_id", shape::TEXT, "its name");
+const SUITE_TITLE: Field<String> = Field::optional("title", shape::STRING, "what it is for").or_null();
+const SUITE_MODELS: Key =
+    Key::optional("models", Form::List(&Form::Map(&Form::Any)), "the models that are compared").or_null();
+const SUITE_CASE_SELECTION: Field<Filter> = Field::optional("case_selection", FILTER, "which cases").or_null();
+const SUITE_OPENCLAW: Key =
+    Key::optional("openclaw", Form::Object(&ASSIGNMENTS), "which agent is given which case").or_null();
+
+static SUITE_FILE: Object = Object {
     what: "the suite of a campaign",
     keys: &[
-        Key::required("schema_version", Form::Integer(1), "1"),
-        Key::required("suite_id", Form::Text, "its name"),
-        Key::optional("title", Form::Text, "what it is for"),
-        Key::optional("models", Form::List(&Form::Map(&Form::Any)), "the models that are compared"),
-        Key::optional("case_selection", Form::Object(&SELECTION), "which cases"),
-        Key::optional("openclaw", Form::Object(&ASSIGNMENTS), "which agent is given which case"),
-        Key::METADATA,
+        SCHEMA_VERSION,
+        SUITE_ID.key,
+        SUITE_TITLE.key,
+        SUITE_MODELS,
+        SUITE_CASE_SELECTION.key,
+        SUITE_OPENCLAW,
+        METADATA.key,
     ],
 };
 
-static POLICY: Keys = Keys {
+const MAX_CONCURRENCY: Key = Key::optional("max_concurrency", Form::Integer(1), "not used: `-j` says it").or_null();
+const RUN_REPETITIONS: Field<u32> =
+    Field::optional("run_repetitions", shape::count::<1>(), "how often each case is run").or_null();
+const FAIL_FAST: Key = Key::optional("fail_fast", Form::Boolean, "not used: `--fail-fast` says it").or_null();
+const STOP_ON_RUNNER_ERROR: Key =
+    Key::optional("stop_on_runner_error", Form::Boolean, "not used: the other cases go on").or_null();
+
+static POLICY: Object = Object {
     what: "`execution_policy`",
-    keys: &[
-        Key::optional("max_concurrency", Form::Integer(1), "not used: `-j` says it"),
-        Key::optional("run_repetitions", Form::Integer(1), "how often each case is run"),
-        Key::optional("fail_fast", Form::Boolean, "not used: `--fail-fast` says it"),
-        Key::optional("stop_on_runner_error", Form::Boolean, "not used: the other cases go on"),
-    ],
+    keys: &[MAX_CONCURRENCY, RUN_REPETITIONS.key, FAIL_FAST, STOP_ON_RUNNER_ERROR],
 };
 
-static RUN_OPENCLAW: Keys = Keys {
+const RUN_AGENT_ID: Field<Spanned<String>> =
+    Field::optional("agent_id", shape::TEXT, "the agent of cases that nobody is assigned to").or_null();
+const RUN_IMAGE: Key = Key::optional("image", Form::Text, "the container that it runs in").or_null();
+const RUN_TIMEOUT_SECONDS: Key =
+    Key::optional("timeout_seconds", Form::Number(0.0, f64::INFINITY), "how long it may take").or_null();
+const RUN_DOCKER_CLI: Key = Key::optional("docker_cli", Form::Text, "what makes the container").or_null();
+
+static RUN_OPENCLAW: Object = Object {
     what: "`openclaw` of a run profile",
-    keys: &[
-        Key::optional("agent_id", Form::Text, "the agent of cases that nobody is assigned to"),
-        Key::optional("image", Form::Text, "the container that it runs in"),
-        Key::optional("timeout_seconds", Form::Number(0.0, f64::INFINITY), "how long it may take"),
-        Key::optional("docker_cli", Form::Text, "what makes the container"),
-    ],
+    keys: &[RUN_AGENT_ID.key, RUN_IMAGE, RUN_TIMEOUT_SECONDS, RUN_DOCKER_CLI],
 };
 
-static RUN_PROFILE: Keys = Keys {
+const RUN_PROFILE_ID: Key = Key::required("run_profile_id", Form::Text, "its name").or_null();
+const PROFILE_TITLE: Key = Key::optional("title", Form::Text, "what it is for").or_null();
+const PROFILE_RUNNER_DEFAULTS: Key =
+    Key::optional("runner_defaults", Form::Map(&Form::Any), "settings of all models").or_null();
+const PROFILE_MODEL_OVERRIDES: Key =
+    Key::optional("model_overrides", Form::Map(&Form::Map(&Form::Any)), "settings of single models").or_null();
+const PROFILE_EXECUTION_POLICY: Key =
+    Key::optional("execution_policy", Form::Object(&POLICY), "how cases are run").or_null();
+const PROFILE_OPENCLAW: Key = Key::optional("openclaw", Form::Object(&RUN_OPENCLAW), "how agents are run").or_null();
+
+static PROFILE_FILE: Object = Object {
     what: "a run profile",
     keys: &[
-        Key::required("schema_version", Form::Integer(1), "1"),
-        Key::required("run_profile_id", Form::Text, "its name"),
-        Key::optional("title", Form::Text, "what it is for"),
-        Key::optional("runner_defaults", Form::Map(&Form::Any), "settings of all models"),
-        Key::optional("model_overrides", Form::Map(&Form::Map(&Form::Any)), "settings of single models"),
-        Key::optional("execution_policy", Form::Object(&POLICY), "how cases are run"),
-        Key::optional("openclaw", Form::Object(&RUN_OPENCLAW), "how agents are run"),
-        Key::METADATA,
+        SCHEMA_VERSION,
+        RUN_PROFILE_ID,
+        PROFILE_TITLE,
+        PROFILE_RUNNER_DEFAULTS,
+        PROFILE_MODEL_OVERRIDES,
+        PROFILE_EXECUTION_POLICY,
+        PROFILE_OPENCLAW,
+        METADATA.key,
     ],
 };
 
-static AGENT: Keys = Keys {
+const AGENT_ID: Field<Spanned<String>> =
+    Field::required("agent_id", shape::TEXT, "its name, which is that of its directory");
+const AGENT_TITLE: Key = Key::optional("title", Form::Text, "what it is called").or_null();
+const AGENT_DESCRIPTION: Key = Key::optional("description", Form::Text, "what it is for").or_null();
+const AGENT_TAGS: Key = Key::optional("tags", Form::List(&Form::Text), "words for it").or_null();
+const AGENT_OPENCLAW: Key = Key::optional("openclaw", Form::Map(&Form::Any), "parts of its configuration").or_null();
+
+static AGENT_FILE: Object = Object {
     what: "an agent of a campaign",
-    keys: &[
-        Key::required("schema_version", Form::Integer(1), "1"),
-        Key::required("agent_id", Form::Text, "its name, which is that of its directory"),
-        Key::optional("title", Form::Text, "what it is called"),
-        Key::optional("description", Form::Text, "what it is for"),
-        Key::optional("tags", Form::List(&Form::Text), "words for it"),
-        Key::METADATA,
-        Key::optional("openclaw", Form::Map(&Form::Any), "parts of its configuration"),
-    ],
+    keys: &[SCHEMA_VERSION, AGENT_ID.key, AGENT_TITLE, AGENT_DESCRIPTION, AGENT_TAGS, METADATA.key, AGENT_OPENCLAW],
 };
 
 /// Where the program asks its models.
@@ -186,16 +217,15 @@ struct Filter {
 }
 
 impl Filter {
-    fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Filter {
-        let Some(fields) = Fields::read(reading, &SELECTION, node) else { return Filter::default() };
-        let mut texts =
-            |name: &str| fields.given(name).map(|it| reading.texts(&format!("`{name}`"), it)).unwrap_or_default();
-        Filter {
-            include_ids: texts("include_case_ids"),
-            exclude_ids: texts("exclude_case_ids"),
-            include_tags: texts("include_tags"),
-            exclude_tags: texts("exclude_tags"),
-        }
+    fn read(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Filter> {
+        let fields = SELECTION.fields(reading, node)?;
+        let mut texts = |field: &Field<Vec<Spanned<String>>>| fields.read(reading, field).unwrap_or_default();
+        Some(Filter {
+            include_ids: texts(&INCLUDE_CASE_IDS),
+            exclude_ids: texts(&EXCLUDE_CASE_IDS),
+            include_tags: texts(&INCLUDE_TAGS),
+            exclude_tags: texts(&EXCLUDE_TAGS),
+        })
     }
 
     /// Whether a case is in. One that is named is in, whatever excludes it; beside named ones others come in by their tags only.
@@ -225,18 +255,18 @@ impl Filter {
 
 pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) {
     let n_before = reading.n_errors();
-    let Some(fields) = Fields::read(reading, &CAMPAIGN, node) else { return suite.lost.file() };
-    let named = |reading: &mut Reading<'_>, key: &str| {
-        let file = fields.get(key).and_then(|it| reading.text(&format!("`{key}`"), it))?;
+    let Some(fields) = CAMPAIGN.fields(reading, node) else { return suite.lost.file() };
+    let named = |reading: &mut Reading<'_>, field: &Field<Spanned<String>>| {
+        let file = fields.read(reading, field)?;
         Document::open(reading, &file)
     };
-    let all = |reading: &mut Reading<'_>, key: &str| -> Vec<Document> {
-        let files = fields.get(key).map(|it| reading.texts(&format!("`{key}`"), it)).unwrap_or_default();
+    let all = |reading: &mut Reading<'_>, field: &Field<Vec<Spanned<String>>>| -> Vec<Document> {
+        let files = fields.read(reading, field).unwrap_or_default();
         files.iter().filter_map(|it| Document::open(reading, it)).collect()
     };
-    let (of_suite, of_run) = (named(reading, "suite"), named(reading, "run_profile"));
-    let of_evaluation = named(reading, "evaluation_profile");
-    let (of_agents, of_cases) = (all(reading, "agents"), all(reading, "cases"));
+    let (of_suite, of_run) = (named(reading, &SUITE), named(reading, &RUN_PROFILE));
+    let of_evaluation = named(reading, &EVALUATION_PROFILE);
+    let (of_agents, of_cases) = (all(reading, &AGENTS), all(reading, &CASES));
 
     let run = of_run.as_ref().and_then(|it| it.tree(reading));
     let profile = run.as_ref().map(|it| profile(reading, suite, it)).unwrap_or_default();
@@ -245,14 +275,14 @@ pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
     let trees: Vec<Node<'_>> = of_cases.iter().filter_map(|it| it.tree(reading)).collect();
     let mut cases: Vec<(Spanned<String>, Vec<String>, Fields<'_, '_>)> = Vec::new();
     for tree in &trees {
-        let Some(fields) = Fields::read(reading, &CASE, tree) else { continue };
-        let Some(id) = fields.get("case_id").and_then(|it| reading.text("`case_id`", it)) else { continue };
+        let Some(fields) = CASE.fields(reading, tree) else { continue };
+        let Some(id) = fields.read(reading, &CASE_ID) else { continue };
         if let Some((first, ..)) = cases.iter().find(|(it, ..)| it.value == id.value) {
             let problem = Problem::new(&codes::DUPLICATE_ID, format!("there are two cases `{}`", id.value));
             reading.problem(problem.at(id.span, "again here").at(first.span, "first here").help("rename one of them"));
             continue;
         }
-        let tags = fields.given("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default();
+        let tags = fields.read(reading, &TAGS).unwrap_or_default();
         let tags = tags.into_iter().map(|it| it.value.trim().to_owned()).filter(|it| !it.is_empty()).collect();
         cases.push((id, tags, fields));
     }
@@ -291,27 +321,27 @@ fn unused(reading: &mut Reading<'_>, span: Span, what: impl Into<String>, instea
 
 fn profile<'d>(reading: &mut Reading<'_>, suite: &mut Suite, tree: &Node<'d>) -> Profile<'d> {
     let mut profile = Profile::default();
-    let Some(fields) = Fields::read(reading, &RUN_PROFILE, tree) else { return profile };
-    let entries = |name: &str| fields.given(name).and_then(|it| it.entries()).unwrap_or(&[]).to_vec();
-    (profile.defaults, profile.overrides) = (entries("runner_defaults"), entries("model_overrides"));
-    if let Some(policy) = fields.given("execution_policy").and_then(|it| Fields::read(reading, &POLICY, it)) {
-        suite.repeat = policy.given("run_repetitions").and_then(|it| reading.count("`run_repetitions`", 1, it));
+    let Some(fields) = PROFILE_FILE.fields(reading, tree) else { return profile };
+    let entries = |key: &Key| fields.node(key).and_then(|it| it.entries()).unwrap_or(&[]).to_vec();
+    (profile.defaults, profile.overrides) = (entries(&PROFILE_RUNNER_DEFAULTS), entries(&PROFILE_MODEL_OVERRIDES));
+    if let Some(policy) = fields.node(&PROFILE_EXECUTION_POLICY).and_then(|it| POLICY.fields(reading, it)) {
+        suite.repeat = policy.read(reading, &RUN_REPETITIONS);
         let others = [
-            ("max_concurrency", "`-j` says how much is done at a time"),
-            ("fail_fast", "`--fail-fast` stops at the first case that fails"),
-            ("stop_on_runner_error", "a case that could not be run is an error, and the others go on"),
+            (MAX_CONCURRENCY, "`-j` says how much is done at a time"),
+            (FAIL_FAST, "`--fail-fast` stops at the first case that fails"),
+            (STOP_ON_RUNNER_ERROR, "a case that could not be run is an error, and the others go on"),
         ];
-        for (name, instead) in others {
-            if let Some(span) = policy.key_span(name).filter(|_| policy.given(name).is_some()) {
-                unused(reading, span, format!("`{name}` of a run profile is not used"), instead);
+        for (key, instead) in others {
+            if let Some(span) = policy.key_span(&key).filter(|_| policy.node(&key).is_some()) {
+                unused(reading, span, format!("`{}` of a run profile is not used", key.name), instead);
             }
         }
     }
-    if let Some(openclaw) = fields.given("openclaw").and_then(|it| Fields::read(reading, &RUN_OPENCLAW, it)) {
-        profile.agent = openclaw.given("agent_id").and_then(|it| reading.text("`agent_id`", it));
-        profile.image = openclaw.given("image").cloned();
-        profile.engine = openclaw.given("docker_cli").cloned();
-        profile.time = openclaw.given("timeout_seconds").cloned();
+    if let Some(openclaw) = fields.node(&PROFILE_OPENCLAW).and_then(|it| RUN_OPENCLAW.fields(reading, it)) {
+        profile.agent = openclaw.read(reading, &RUN_AGENT_ID);
+        profile.image = openclaw.node(&RUN_IMAGE).cloned();
+        profile.engine = openclaw.node(&RUN_DOCKER_CLI).cloned();
+        profile.time = openclaw.node(&RUN_TIMEOUT_SECONDS).cloned();
     }
     profile
 }
@@ -324,8 +354,8 @@ struct PeerAgent<'d> {
 }
 
 fn agent<'d>(reading: &mut Reading<'_>, tree: &Node<'d>) -> Option<PeerAgent<'d>> {
-    let fields = Fields::read(reading, &AGENT, tree)?;
-    let id = fields.get("agent_id").and_then(|it| reading.text("`agent_id`", it))?;
+    let fields = AGENT_FILE.fields(reading, tree)?;
+    let id = fields.read(reading, &AGENT_ID)?;
     let folder = reading.source(tree.span);
     let folder = folder.parent().and_then(|it| it.file_name()).map(|it| it.to_string_lossy().into_owned());
     if folder.as_ref().is_some_and(|it| *it != id.value) {
@@ -333,7 +363,7 @@ fn agent<'d>(reading: &mut Reading<'_>, tree: &Node<'d>) -> Option<PeerAgent<'d>
         let problem = Problem::new(&codes::WRONG_VALUE, message).at(id.span, "must be the directory's name");
         reading.problem(problem.help("rename one of them"));
     }
-    let config = fields.given("openclaw").cloned().map(|mut config| {
+    let config = fields.node(&AGENT_OPENCLAW).cloned().map(|mut config| {
         if let Content::Map(entries) = &mut config.content {
             entries.retain(|it| !it.value.is_null());
         }
@@ -350,24 +380,26 @@ fn read_suite(
     tree: &Node<'_>,
     profile: &Profile<'_>,
 ) -> (Filter, Assignments) {
-    let Some(fields) = Fields::read(reading, &SUITE, tree) else { return Default::default() };
-    suite.name = fields.get("suite_id").and_then(|it| reading.text("`suite_id`", it));
-    suite.description = fields.given("title").and_then(|it| reading.text("`title`", it)).map(|it| it.value);
+    let Some(fields) = SUITE_FILE.fields(reading, tree) else { return Default::default() };
+    suite.name = fields.read(reading, &SUITE_ID);
+    suite.description = fields.read(reading, &SUITE_TITLE);
     suite.head = Some(fields.head());
-    let models = fields.given("models").map(|it| reading.list("`models`", "a list of models", it));
+    let models = fields.node(&SUITE_MODELS).map(|it| reading.list(&SUITE_MODELS.quoted(), "a list of models", it));
     let models: Vec<Model> = models.unwrap_or_default().iter().filter_map(|it| model(reading, it, profile)).collect();
     if !models.is_empty() {
-        let at = fields.key_span("models").unwrap_or(fields.span);
+        let at = fields.key_span(&SUITE_MODELS).unwrap_or(fields.span);
         suite.models.push(Role { name: Spanned::new(SUBJECT.to_owned(), at), models });
     }
-    let filter = fields.given("case_selection").map(|it| Filter::read(reading, it)).unwrap_or_default();
+    let filter = fields.read(reading, &SUITE_CASE_SELECTION).unwrap_or_default();
     let mut assignments = Vec::new();
-    let openclaw = fields.given("openclaw").and_then(|it| Fields::read(reading, &ASSIGNMENTS, it));
-    let items = openclaw.as_ref().and_then(|it| it.given("agent_assignments"));
-    for item in items.map(|it| reading.list("`agent_assignments`", "a list of assignments", it)).unwrap_or_default() {
-        let Some(fields) = Fields::read(reading, &ASSIGNMENT, item) else { continue };
-        let agent = fields.get("agent_id").and_then(|it| reading.text("`agent_id`", it));
-        let filter = fields.given("case_selection").map(|it| Filter::read(reading, it)).unwrap_or_default();
+    let openclaw = fields.node(&SUITE_OPENCLAW).and_then(|it| ASSIGNMENTS.fields(reading, it));
+    let items = openclaw.as_ref().and_then(|it| it.node(&AGENT_ASSIGNMENTS));
+    for item in
+        items.map(|it| reading.list(&AGENT_ASSIGNMENTS.quoted(), "a list of assignments", it)).unwrap_or_default()
+    {
+        let Some(fields) = ASSIGNMENT.fields(reading, item) else { continue };
+        let agent = fields.read(reading, &ASSIGNMENT_AGENT_ID);
+        let filter = fields.read(reading, &ASSIGNMENT_CASE_SELECTION).unwrap_or_default();
         if filter.include_ids.is_empty() && filter.include_tags.is_empty() {
             let problem = Problem::new(&codes::MISSING_KEY, "an assignment needs an include filter");
             reading.problem(problem.at(item.span, "for which cases?").help("add `include_case_ids` or `include_tags`"));

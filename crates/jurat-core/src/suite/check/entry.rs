@@ -1,29 +1,43 @@
 //! `deterministic_checks`: checks as other programs write them, each as a task.
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{self, Field};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Map, Node, Spanned, Val, Value, shown_within};
 
-use super::super::task::{Gate, KEYS_OF_OUTCOMES, Selection, Task, TaskKind, read_gate, read_ids};
+use super::super::task::{CONDITION, DEPENDS_ON, Gate, REQUIRED, Selection, Task, TaskKind, read_gate};
 use super::rule::{conflict, hook};
-use super::{FORM, HOOK, read};
+use super::{HOOK_KIND, KIND};
 use crate::artifact::is_identifier;
 use crate::check::{Check, Rule};
 
+const CHECK_ID: Field<Spanned<String>> =
+    Field::required("check_id", Shape::new(Form::Text, check_id), "its name: lower-case letters, digits, `_` and `-`");
+const DESCRIPTION: Field<String> = field::DESCRIPTION.or_null();
+const DIMENSIONS: Field<Vec<Spanned<String>>> =
+    Field::optional("dimensions", shape::TEXTS, "dimensions that its result counts for").or_null();
+const DECLARATIVE: Field<Check> = Field::optional("declarative", super::SHAPE, "what it checks").or_null();
+const HOOK: Field<Check> =
+    Field::optional("hook", Shape::new(Form::Object(&super::HOOK), hook_check), "the author's code that decides")
+        .or(&["python_hook"])
+        .or_null();
+
 /// One entry of `deterministic_checks`.
-static ENTRY: Keys = Keys {
+static ENTRY: Object = Object {
     what: "a deterministic check",
     keys: &[
-        Key::required("check_id", Form::Text, "its name: lower-case letters, digits, `_` and `-`"),
-        Key::DESCRIPTION,
-        Key::optional("dimensions", Form::List(&Form::Text), "dimensions that its result counts for"),
-        Key::optional("declarative", FORM, "what it checks"),
-        Key::optional("hook", Form::Object(&HOOK), "the author's code that decides").or(&["python_hook"]),
-        KEYS_OF_OUTCOMES[0],
-        KEYS_OF_OUTCOMES[1],
-        KEYS_OF_OUTCOMES[2],
+        CHECK_ID.key,
+        DESCRIPTION.key,
+        DIMENSIONS.key,
+        DECLARATIVE.key,
+        HOOK.key,
+        DEPENDS_ON.key,
+        CONDITION.key,
+        REQUIRED.key,
     ],
 };
 
@@ -33,13 +47,12 @@ pub(crate) const ENTRIES: Form = Form::List(&Form::Object(&ENTRY));
 /// Reads an entry of `deterministic_checks` as a task; the id of one that cannot be read, when that at least is known.
 pub(in crate::suite) fn read_entry(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, Option<String>> {
     let n_before = reading.n_errors();
-    let fields = Fields::read(reading, &ENTRY, node).ok_or(None)?;
-    let id = fields.get("check_id").and_then(|it| check_id(reading, it));
-    let description = fields.given("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
-    let dimensions =
-        fields.given("dimensions").map(|it| distinct(reading.texts("`dimensions`", it))).unwrap_or_default();
+    let fields = ENTRY.fields(reading, node).ok_or(None)?;
+    let id = fields.read(reading, &CHECK_ID);
+    let description = fields.read(reading, &DESCRIPTION);
+    let dimensions = fields.read(reading, &DIMENSIONS).map(distinct).unwrap_or_default();
     let check = entry_check(reading, &fields);
-    let depends_on = fields.get("depends_on").map(|it| read_ids(reading, it)).unwrap_or_default();
+    let depends_on = fields.read(reading, &DEPENDS_ON).unwrap_or_default();
     let gate: Gate = read_gate(reading, &fields);
     let (id, check) = match (id, check) {
         (Some(id), Some(check)) => (id, check),
@@ -68,10 +81,10 @@ fn distinct(mut names: Vec<Spanned<String>>) -> Vec<Spanned<String>> {
     names
 }
 
-fn check_id(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Spanned<String>> {
-    let text = reading.text("`check_id`", node)?;
+fn check_id(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Spanned<String>> {
+    let text = reading.text(what, node)?;
     if !is_identifier(&text.value) {
-        let message = format!("`check_id`: {} is not an id", shown_within(&Val::from(text.value.as_str()), 40));
+        let message = format!("{what}: {} is not an id", shown_within(&Val::from(text.value.as_str()), 40));
         let problem = Problem::new(&codes::BAD_ID, message).at(text.span, "lower-case letters, digits, `_` and `-`");
         let repaired = jurat_format::id::repaired(&text.value).to_ascii_lowercase();
         reading.problem(problem.help(format!("for example `{}`", repaired.trim_start_matches(['_', '-']))));
@@ -81,28 +94,30 @@ fn check_id(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Spanned<String
 }
 
 fn entry_check(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Check> {
-    match (fields.given("declarative"), fields.given("hook")) {
-        (Some(node), None) => read(reading, node),
-        (None, Some(node)) => {
-            let inner = Fields::read(reading, &HOOK, node)?;
-            let hook = hook(reading, &inner)?;
-            let own = hook.to_value();
-            let own = own.as_map().into_iter().flat_map(Map::iter).map(|(key, it)| (key.to_owned(), it.clone()));
-            let written = [("kind".to_owned(), Val::from("hook"))].into_iter().chain(own);
-            let written: Value = Val::Map(written.collect::<Map<'static>>());
-            Some(Check { rule: Rule::Hook(hook), written, source: reading.source(node.span) })
-        }
+    match (fields.node(&DECLARATIVE.key), fields.node(&HOOK.key)) {
         (Some(_), Some(_)) => {
-            conflict(reading, fields, ("declarative", "hook"), "make two checks of it");
+            conflict(reading, fields, (&DECLARATIVE.key, &HOOK.key), "make two checks of it");
             None
         }
         (None, None) => {
-            if !["declarative", "hook"].iter().any(|it| fields.may_mean(it)) {
+            if !fields.may_mean(&DECLARATIVE) && !fields.may_mean(&HOOK) {
                 let problem = Problem::new(&codes::MISSING_KEY, "a deterministic check needs `declarative` or `hook`");
                 let problem = problem.at(fields.head(), "checks what?");
                 reading.problem(problem.help("for example `declarative: { kind: final_response_present }`"));
             }
             None
         }
+        _ => fields.read(reading, &DECLARATIVE).or_else(|| fields.read(reading, &HOOK)),
     }
+}
+
+/// A hook, as the check of the kind `hook` that it is.
+fn hook_check(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Check> {
+    let fields = super::HOOK.fields(reading, node)?;
+    let hook = hook(reading, &fields)?;
+    let own = hook.to_value();
+    let own = own.as_map().into_iter().flat_map(Map::iter).map(|(key, it)| (key.to_owned(), it.clone()));
+    let written = [(KIND.to_owned(), Val::from(HOOK_KIND.name))].into_iter().chain(own);
+    let written: Value = Val::Map(written.collect::<Map<'static>>());
+    Some(Check { rule: Rule::Hook(hook), written, source: reading.source(node.span) })
 }

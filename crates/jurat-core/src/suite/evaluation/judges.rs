@@ -1,47 +1,51 @@
 //! Who judges an evaluation: judges by name, how often each is asked, and what they are told to be.
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{Defaulted, Field};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, listed_all};
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape;
 use jurat_format::value::{Map, Node, Spanned, Val, Value};
 
 use super::super::Suite;
 use super::super::models::{Model, Role, is_provider_and_model};
-use super::{JudgeRun, text};
+use super::{JUDGE_RUNS, JUDGE_SYSTEM_PROMPT, JUDGE_SYSTEM_PROMPT_PATH, JUDGES, JudgeRun};
 use crate::evaluation::SYSTEM;
 
-pub(super) static JUDGE: Keys = Keys {
-    what: "a judge of an evaluation",
-    keys: &[
-        Key::required("judge_id", Form::Text, "its name"),
-        Key::optional("type", Form::Text, "what it is: `llm`, or `llm_probe`"),
-        Key::optional("model", Form::Text, "the model: a role under `models`, or `provider/model`")
-            .default("the role of its own name")
-            .or(&["judge_model", "model_id"]),
-        Key::optional(
-            "request_options",
-            Form::Map(&Form::Any),
-            "settings of a `provider/model`: `temperature`, `max_tokens` and others, by the provider's names",
-        ),
-    ],
-};
+const JUDGE_ID: Field<Spanned<String>> = Field::required("judge_id", shape::TEXT, "its name");
+const TYPE: Field<Spanned<String>> =
+    Field::optional("type", shape::TEXT, "what it is: `llm`, or `llm_probe`").or_null();
+const MODEL: Field<Spanned<String>> =
+    Field::optional("model", shape::TEXT, "the model: a role under `models`, or `provider/model`")
+        .or(&["judge_model", "model_id"])
+        .or_null()
+        .default_words("the role of its own name");
+const REQUEST_OPTIONS: Key = Key::optional(
+    "request_options",
+    Form::Map(&Form::Any),
+    "settings of a `provider/model`: `temperature`, `max_tokens` and others, by the provider's names",
+)
+.or_null();
 
-pub(super) static JUDGE_RUN: Keys = Keys {
-    what: "a run of a judge",
-    keys: &[
-        Key::optional("judge_run_id", Form::Text, "its name"),
-        Key::required("judge_id", Form::Text, "one of `judges`"),
-        Key::optional("repetitions", Form::Integer(1), "number of times it is asked").default("`1`"),
-        Key::optional("sample_size", Form::Integer(1), "not used: every case is judged"),
-    ],
-};
+pub(super) static JUDGE: Object =
+    Object { what: "a judge of an evaluation", keys: &[JUDGE_ID.key, TYPE.key, MODEL.key, REQUEST_OPTIONS] };
+
+const JUDGE_RUN_ID: Key = Key::optional("judge_run_id", Form::Text, "its name");
+const JUDGE_OF_RUN: Field<Spanned<String>> = Field::required("judge_id", shape::TEXT, "one of `judges`");
+const REPETITIONS: Defaulted<u32> =
+    Field::optional("repetitions", shape::count::<1>(), "number of times it is asked").or_null().default(1);
+const SAMPLE_SIZE: Key = Key::optional("sample_size", Form::Integer(1), "not used: every case is judged").or_null();
+
+pub(super) static JUDGE_RUN: Object =
+    Object { what: "a run of a judge", keys: &[JUDGE_RUN_ID, JUDGE_OF_RUN.key, REPETITIONS.key, SAMPLE_SIZE] };
 
 /// The judges that are asked. Each that brings settings of its own becomes a role of its name.
 pub(super) fn runs(reading: &mut Reading<'_>, suite: &mut Suite, fields: &Fields<'_, '_>) -> Vec<JudgeRun> {
     let mut judges: Vec<(Spanned<String>, Spanned<String>)> = Vec::new();
-    if let Some(node) = fields.given("judges") {
-        for item in reading.list("`judges`", "a list of judges", node) {
+    if let Some(node) = fields.node(&JUDGES) {
+        for item in reading.list(&JUDGES.quoted(), "a list of judges", node) {
             let Some((id, model)) = judge(reading, suite, item) else { continue };
             if let Some((first, _)) = judges.iter().find(|(it, _)| it.value == id.value) {
                 let problem = Problem::new(&codes::DUPLICATE_ID, format!("two judges are called `{}`", id.value));
@@ -52,23 +56,24 @@ pub(super) fn runs(reading: &mut Reading<'_>, suite: &mut Suite, fields: &Fields
             judges.push((id, model));
         }
     }
-    let Some(node) = fields.given("judge_runs") else {
-        let once = |(id, model): (Spanned<String>, _)| JudgeRun { judge: id.value, model, repetitions: 1 };
+    let Some(node) = fields.node(&JUDGE_RUNS) else {
+        let once =
+            |(id, model): (Spanned<String>, _)| JudgeRun { judge: id.value, model, repetitions: REPETITIONS.value };
         return judges.into_iter().map(once).collect();
     };
     let mut runs: Vec<JudgeRun> = Vec::new();
-    for item in reading.list("`judge_runs`", "a list of runs of judges", node) {
-        let Some(fields) = Fields::read(reading, &JUDGE_RUN, item) else { continue };
-        let repetitions = fields.given("repetitions").and_then(|it| reading.count("`repetitions`", 1, it));
-        if let Some(span) = fields.key_span("sample_size").filter(|_| fields.given("sample_size").is_some()) {
+    for item in reading.list(&JUDGE_RUNS.quoted(), "a list of runs of judges", node) {
+        let Some(fields) = JUDGE_RUN.fields(reading, item) else { continue };
+        let repetitions = fields.value(reading, &REPETITIONS);
+        if let Some(span) = fields.key_span(&SAMPLE_SIZE).filter(|_| fields.node(&SAMPLE_SIZE).is_some()) {
             let problem = Problem::new(&codes::UNUSED_SETTING, "`sample_size` is not used: every case is judged");
             reading.problem(problem.at(span, "not used").help("`--limit` and `--tag` select cases"));
         }
-        let Some(id) = fields.get("judge_id").and_then(|it| reading.text("`judge_id`", it)) else { continue };
+        let Some(id) = fields.read(reading, &JUDGE_OF_RUN) else { continue };
         match judges.iter().find(|(it, _)| it.value == id.value) {
             Some((_, model)) => {
                 // Several runs of one judge go on counting, so that each of them is a question of its own.
-                runs.push(JudgeRun { judge: id.value, model: model.clone(), repetitions: repetitions.unwrap_or(1) });
+                runs.push(JudgeRun { judge: id.value, model: model.clone(), repetitions });
             }
             None => {
                 let message = format!("there is no judge `{}`", id.value);
@@ -91,10 +96,10 @@ fn judge(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) -> Optio
         let role = reading.text("a judge", node)?;
         return Some((role.clone(), role));
     }
-    let fields = Fields::read(reading, &JUDGE, node)?;
-    let id = fields.get("judge_id").and_then(|it| reading.text("`judge_id`", it));
-    let model = fields.given("model").and_then(|it| reading.text("`model`", it));
-    let kind = fields.given("type").and_then(|it| reading.text("`type`", it));
+    let fields = JUDGE.fields(reading, node)?;
+    let id = fields.read(reading, &JUDGE_ID);
+    let model = fields.read(reading, &MODEL);
+    let kind = fields.read(reading, &TYPE);
     if let Some(kind) = kind.filter(|it| !KINDS.contains(&it.value.as_str())) {
         let message = format!("a judge of the type `{}` cannot be asked", kind.value);
         let problem = Problem::new(&codes::NOT_SUPPORTED, message).at(kind.span, "unknown type");
@@ -102,7 +107,7 @@ fn judge(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) -> Optio
     }
     let id = id?;
     let model = model.unwrap_or_else(|| id.clone());
-    let options = fields.given("request_options").filter(|it| it.entries().is_none_or(|it| !it.is_empty()));
+    let options = fields.node(&REQUEST_OPTIONS).filter(|it| it.entries().is_none_or(|it| !it.is_empty()));
     let Some(options) = options else { return Some((id, model)) };
     let Some(entries) = options.entries() else {
         reading.wrong_type("`request_options`", "an object", options);
@@ -152,15 +157,13 @@ const RESERVED: [&str; 5] = ["model", "messages", "stream", "tools", "response_f
 
 /// What judges are told to be. Lines of a text in the definition, or in a file that is no Markdown, are one paragraph.
 pub(super) fn system(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> String {
-    let inline = text(reading, fields, "judge_system_prompt").map(|it| joined(&it)).filter(|it| !it.is_empty());
-    let path = fields.given("judge_system_prompt_path");
-    let path =
-        path.and_then(|it| reading.text("`judge_system_prompt_path`", it)).filter(|it| !it.value.trim().is_empty());
+    let inline = fields.read(reading, &JUDGE_SYSTEM_PROMPT).map(|it| joined(&it)).filter(|it| !it.is_empty());
+    let path = fields.read(reading, &JUDGE_SYSTEM_PROMPT_PATH).filter(|it| !it.value.trim().is_empty());
     match (inline, path) {
         (Some(_), Some(path)) => {
             let message = "`judge_system_prompt` and `judge_system_prompt_path` say the same";
             let problem = Problem::new(&codes::CONFLICT, message).at(path.span, "and this");
-            let at = fields.key_span("judge_system_prompt").unwrap_or(fields.span);
+            let at = fields.key_span(&JUDGE_SYSTEM_PROMPT).unwrap_or(fields.span);
             reading.problem(problem.at(at, "this").help("keep one of them"));
             SYSTEM.to_owned()
         }

@@ -2,7 +2,7 @@
 
 use jurat_format::problem::{Problem, listed, nearest};
 use jurat_format::reader::Reading;
-use jurat_format::value::{Content, FieldPath, Node, Spanned, Val, Value};
+use jurat_format::value::{Content, FieldPath, Node, Spanned, Val};
 use jurat_format::{codes, id::same_id};
 
 use crate::evaluator::binding::{self, Origin};
@@ -135,11 +135,12 @@ fn unknown_evaluator(name: &Spanned<String>, evaluators: &[Evaluator]) -> Proble
 /// Reads what stands under `with`: a text is a path, anything else a value; `{value: …}` is a value, whatever it is.
 pub(in crate::suite) fn read_with(
     reading: &mut Reading<'_>,
+    what: &str,
     node: &Node<'_>,
-) -> Vec<(Spanned<String>, Spanned<Origin>)> {
+) -> Option<Vec<(Spanned<String>, Spanned<Origin>)>> {
     let Some(entries) = node.entries() else {
-        reading.wrong_type("`with`", "an object of parameters", node);
-        return Vec::new();
+        reading.wrong_type(what, "an object of parameters", node);
+        return None;
     };
     let mut with = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -159,18 +160,5 @@ pub(in crate::suite) fn read_with(
         };
         with.extend(origin.map(|it| (name, Spanned::new(it, node.span))));
     }
-    with
-}
-
-/// Where an argument comes from, as it is read.
-pub(in crate::suite) fn written_origin(origin: &Origin) -> Value {
-    match origin {
-        Origin::Path(path) => Val::from(path.to_string()),
-        Origin::Literal(value @ (Val::Str(_) | Val::Map(_))) => {
-            Val::Map([("value", value.clone())].into_iter().collect())
-        }
-        Origin::Literal(value) => value.clone(),
-        // Names that are not said are not written.
-        Origin::Common(_) | Origin::Key(_) => Val::Null,
-    }
+    Some(with)
 }

@@ -2,58 +2,61 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{Defaulted, Field};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, listed, nearest};
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape::Shape;
 use jurat_format::source::Sources;
-use jurat_format::value::{Content, Node, Span, Val, Value};
+use jurat_format::value::{Content, Node, Span, Val};
 use jurat_format::{codes, duration};
 
+use super::{DETERMINISTIC, ENTRY, ISOLATION, LANGUAGE, LIMITS, PYTHON, SOURCE};
 use crate::evaluator::{
-    Code, Isolation, Language, Limits, Signature, SignatureError, SignatureErrorKind, Source, python_signature,
+    Code, Language, Limits, Signature, SignatureError, SignatureErrorKind, Source, python_signature,
 };
-use crate::suite::judging;
-use crate::suite::write::Members;
 
 /// The author's code and where it stands.
 #[derive(Debug, Clone)]
 pub struct EvaluatorCode {
     /// The code, and how it is run.
     pub code: Arc<Code>,
-    /// The file as it was written, when it is in one.
-    pub file: Option<String>,
     /// What its function takes, when that can be told without running it.
     pub signature: Option<Signature>,
     /// The place of its text.
     pub span: Span,
 }
 
-impl PartialEq for EvaluatorCode {
-    fn eq(&self, other: &Self) -> bool {
-        self.code == other.code && self.file == other.file
-    }
-}
-
 /// The function that is called unless the author names another.
-const ENTRY: &str = "evaluate";
+pub(super) const USUAL_ENTRY: &str = "evaluate";
 
-const MEMORY: Form = Form::Either(&[Form::Text, Form::Integer(1)]);
+const TIMEOUT: Defaulted<Duration> = Field::optional("timeout", duration::SHAPE, "timeout of one call")
+    .default_seconds(Limits::DEFAULT.timeout.as_secs());
+const MEMORY: Defaulted<u64> = Field::optional(
+    "memory",
+    Shape::new(Form::Either(&[Form::Text, Form::Integer(1)]), read_memory),
+    "memory of its process, such as `512MiB`",
+)
+.default_bytes(Limits::DEFAULT.memory);
 
-pub(super) static LIMITS: Keys = Keys {
-    what: "`limits` of an evaluator",
-    keys: &[
-        Key::optional("timeout", duration::FORM, "timeout of one call").default("`30s`"),
-        Key::optional("memory", MEMORY, "memory of its process, such as `512MiB`").default("`1GiB`"),
-    ],
-};
+static CALL_LIMITS: Object = Object { what: "`limits` of an evaluator", keys: &[TIMEOUT.key, MEMORY.key] };
+
+/// Limits of one call.
+pub(super) const LIMITS_SHAPE: Shape<Limits> = Shape::new(Form::Object(&CALL_LIMITS), read_limits);
+
+/// The languages that sources are written in.
+const LANGUAGES: [Language; 3] = [Language::Python, Language::TypeScript, Language::JavaScript];
 
 /// The keys that make no sense without code.
-pub(super) const OF_CODE: [&str; 6] = ["language", "entry", "limits", "deterministic", "isolation", "python"];
+pub(super) const OF_CODE: [Key; 6] = [LANGUAGE, ENTRY.key, LIMITS.key, DETERMINISTIC.key, ISOLATION.key, PYTHON.key];
 
-pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &Node<'_>) -> Option<EvaluatorCode> {
-    let (text, file) = judging::text_or_file(reading, "`source`", node)?;
-    let said = fields.get("language").and_then(|it| reading.choice("`language`", &Language::NAMED, it));
+pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<EvaluatorCode> {
+    let (text, file) = fields.read(reading, &SOURCE)?;
+    let named = LANGUAGES.map(|it| (it.name(), it));
+    let said = fields.node(&LANGUAGE).and_then(|it| reading.choice(&LANGUAGE.quoted(), &named, it));
     let by_name = file.as_deref().and_then(|it| it.rsplit_once('.')).and_then(|(_, ending)| match ending {
         "py" => Some(Language::Python),
         "ts" | "mts" => Some(Language::TypeScript),
@@ -61,12 +64,12 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &No
         _ => None,
     });
     let language = said.or(by_name).unwrap_or(Language::Python);
-    let entry = fields.get("entry").and_then(|it| reading.text("`entry`", it));
-    let entry = entry.map_or_else(|| ENTRY.to_owned(), |it| it.value);
-    let limits = fields.get("limits").map(|it| read_limits(reading, it)).unwrap_or_default();
-    let is_deterministic = fields.get("deterministic").and_then(|it| reading.boolean("`deterministic`", it));
-    let isolation = fields.get("isolation").and_then(|it| reading.choice("`isolation`", &Isolation::NAMED, it));
-    let python = fields.get("python").and_then(|it| reading.text("`python`", it)).map(|it| it.value);
+    let entry = fields.read(reading, &ENTRY);
+    let entry = entry.unwrap_or_else(|| USUAL_ENTRY.to_owned());
+    let limits = fields.read(reading, &LIMITS).unwrap_or(Limits::DEFAULT);
+    let is_deterministic = fields.read(reading, &DETERMINISTIC);
+    let isolation = fields.value(reading, &ISOLATION);
+    let python = fields.read(reading, &PYTHON);
     let source = Source { language, text: text.value.as_str().into(), entry: entry.into() };
     let signature = match language {
         Language::Python => python_signature(&source.text, &source.entry),
@@ -77,14 +80,8 @@ pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &No
         reading.problem(unusable(&reading.sources, text.span, &source, error));
         None
     });
-    let code = Code {
-        source,
-        limits,
-        isolation: isolation.unwrap_or_default(),
-        is_deterministic: is_deterministic.unwrap_or(true),
-        python,
-    };
-    Some(EvaluatorCode { code: Arc::new(code), file, signature, span: text.span })
+    let code = Code { source, limits, isolation, is_deterministic: is_deterministic.unwrap_or(true), python };
+    Some(EvaluatorCode { code: Arc::new(code), signature, span: text.span })
 }
 
 /// Code that cannot be called, at the place in the author's text.
@@ -146,22 +143,15 @@ fn place(sources: &Sources, span: Span, text: &str, part: Range<usize>) -> Span 
     span
 }
 
-fn read_limits(reading: &mut Reading<'_>, node: &Node<'_>) -> Limits {
-    let mut limits = Limits::default();
-    let Some(fields) = Fields::read(reading, &LIMITS, node) else { return limits };
-    if let Some(timeout) = fields.get("timeout").and_then(|it| duration::read(reading, "`timeout`", it)) {
-        limits.timeout = timeout;
-    }
-    if let Some(memory) = fields.get("memory").and_then(|it| read_memory(reading, it)) {
-        limits.memory = memory;
-    }
-    limits
+fn read_limits(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Limits> {
+    let fields = CALL_LIMITS.fields(reading, node)?;
+    Some(Limits { timeout: fields.value(reading, &TIMEOUT), memory: fields.value(reading, &MEMORY) })
 }
 
 /// The units of memory, longest name first where one ends in another.
 const UNITS: [(&str, u64); 3] = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
 
-fn read_memory(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<u64> {
+fn read_memory(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<u64> {
     let bytes = match &node.content {
         Content::Scalar(Val::I(bytes)) => u64::try_from(*bytes).ok(),
         Content::Scalar(Val::Str(text)) => UNITS.iter().find_map(|(name, unit)| {
@@ -172,39 +162,11 @@ fn read_memory(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<u64> {
     };
     let bytes = bytes.filter(|it| *it > 0);
     if bytes.is_none() {
-        let message = format!("`memory` must be an amount of memory, not {}", node.phrase());
+        let message = format!("{what} must be an amount of memory, not {}", node.phrase());
         let problem = Problem::new(&codes::WRONG_VALUE, message).at(node.span, "no amount of memory");
         reading.problem(
             problem.help("write a whole number and `KiB`, `MiB` or `GiB`, for example `512MiB`, or a number of bytes"),
         );
     }
     bytes
-}
-
-/// The shortest way to write an amount of memory.
-fn written_memory(bytes: u64) -> Value {
-    let unit = UNITS.iter().rev().find(|(_, unit)| bytes.is_multiple_of(*unit));
-    unit.map_or_else(|| Val::from(bytes), |(name, unit)| Val::from(format!("{}{name}", bytes / unit)))
-}
-
-/// Code, as it is read.
-pub(super) fn write(map: &mut Members, EvaluatorCode { code, file, .. }: &EvaluatorCode) {
-    let file = file.clone().map(|it| Val::Map([("file", Val::from(it))].into_iter().collect()));
-    map.put("source", file.unwrap_or_else(|| Val::from(code.source.text.to_string())));
-    map.put("language", Val::from(code.source.language.name()));
-    if *code.source.entry != *ENTRY {
-        map.put("entry", Val::from(code.source.entry.to_string()));
-    }
-    if code.limits != Limits::default() {
-        let memory = written_memory(code.limits.memory);
-        let members = [("timeout", duration::write(code.limits.timeout)), ("memory", memory)];
-        map.put("limits", Val::Map(members.into_iter().collect()));
-    }
-    if !code.is_deterministic {
-        map.put("deterministic", Val::Bool(false));
-    }
-    if code.isolation == Isolation::Fork {
-        map.put("isolation", Val::from("fork"));
-    }
-    map.text("python", code.python.as_ref());
 }

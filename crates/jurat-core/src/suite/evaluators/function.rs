@@ -1,25 +1,29 @@
 //! Functions of the program that runs a suite. A definition has their names alone, so it can be written down, sent and checked anywhere.
 
-use jurat_format::reader::{Fields, Reading};
-use jurat_format::value::{Node, Spanned, Val};
+use jurat_format::fields::Fields;
+use jurat_format::form::Key;
+use jurat_format::reader::Reading;
+use jurat_format::value::Spanned;
 
+use super::{CALL, DETERMINISTIC, ENTRY, ISOLATION, LANGUAGE, LIMITS, PARAMETERS, PYTHON};
 use crate::evaluator::{HostFunction, Language, Parameter, Signature};
-use crate::suite::write::Members;
 
 /// The keys that make no sense for a function of the program: it is not run by others.
-pub(super) const FOREIGN: [&str; 4] = ["entry", "limits", "isolation", "python"];
+pub(super) const FOREIGN: [Key; 4] = [ENTRY.key, LIMITS.key, ISOLATION.key, PYTHON.key];
 
 /// The keys that make sense for a function of the program alone.
-pub(super) const OWN: [&str; 1] = ["parameters"];
+pub(super) const OWN: [Key; 1] = [PARAMETERS.key];
 
 /// The languages that programs are written in.
-const LANGUAGES: [(&str, Language); 2] = [("rust", Language::Rust), ("python", Language::Python)];
+const LANGUAGES: [Language; 2] = [Language::Rust, Language::Python];
 
-pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &Node<'_>) -> Option<HostFunction> {
-    let name = reading.text("`call`", node)?;
-    let language = fields.get("language").and_then(|it| reading.choice("`language`", &LANGUAGES, it));
-    let is_deterministic = fields.get("deterministic").and_then(|it| reading.boolean("`deterministic`", it));
-    let parameters = fields.get("parameters").map(|it| reading.texts("`parameters`", it));
+pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<HostFunction> {
+    let name = fields.read(reading, &CALL)?;
+    let language = fields
+        .node(&LANGUAGE)
+        .and_then(|it| reading.choice(&LANGUAGE.quoted(), &LANGUAGES.map(|it| (it.name(), it)), it));
+    let is_deterministic = fields.read(reading, &DETERMINISTIC);
+    let parameters = fields.read(reading, &PARAMETERS);
     Some(HostFunction {
         name: name.value.into(),
         language: language.unwrap_or(Language::Rust),
@@ -45,21 +49,5 @@ fn signature(parameters: &[Spanned<String>]) -> Signature {
         takes_others: parameters.iter().any(|it| it.value == OTHERS),
         is_async: false,
         at: 0..0,
-    }
-}
-
-/// A function, as it is read.
-pub(super) fn write(map: &mut Members, function: &HostFunction) {
-    map.put("call", Val::from(function.name.to_string()));
-    if function.language != Language::Rust {
-        map.put("language", Val::from(function.language.name()));
-    }
-    if let Some(signature) = &function.signature {
-        let shown = |it: &Parameter| Val::from(format!("{}{}", it.name, if it.is_required { "" } else { "?" }));
-        let others = signature.takes_others.then(|| Val::from(OTHERS));
-        map.put("parameters", signature.parameters.iter().map(shown).chain(others).collect());
-    }
-    if function.is_deterministic {
-        map.put("deterministic", Val::Bool(true));
     }
 }

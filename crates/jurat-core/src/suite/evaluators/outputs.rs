@@ -1,89 +1,116 @@
 //! What an evaluator puts out, as its author says it.
 
+use jurat_format::choice::names;
+use jurat_format::choices;
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::Field;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
-use jurat_format::value::{Node, Val, Value};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
+use jurat_format::value::{Node, Spanned};
 
 use crate::evaluator::{Direction, LabelValue, OutputConfig, OutputKind, check_names};
-use crate::suite::write::Members;
 
-static VALUE: Keys = Keys {
-    what: "a label",
-    keys: &[
-        Key::required("label", Form::Text, "the label that is returned"),
-        Key::optional("score", Form::Number(f64::NEG_INFINITY, f64::INFINITY), "the score of this label"),
-    ],
+const LABEL: Field<String> = Field::required("label", shape::STRING, "the label that is returned");
+const SCORE: Field<f64> = Field::optional("score", FINITE, "the score of this label");
+
+static VALUE: Object = Object { what: "a label", keys: &[LABEL.key, SCORE.key] };
+
+const FINITE: Shape<f64> =
+    Shape::new(shape::NUMBER.form, |reading, what, node| reading.number(what, (f64::MIN, f64::MAX), node));
+
+choices! {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Type {
+        Categorical = "categorical",
+        Continuous = "continuous",
+        Freeform = "freeform",
+    }
+}
+
+/// The names of directions, in small and in capital letters.
+const DIRECTIONS: [&str; 6] = {
+    let [maximize, minimize, none] = names(&Direction::NAMED);
+    [maximize, minimize, none, "MAXIMIZE", "MINIMIZE", "NONE"]
 };
 
-const NUMBER: Form = Form::Number(f64::NEG_INFINITY, f64::INFINITY);
+const NAME: Field<Spanned<String>> =
+    Field::required("name", shape::TEXT, "its name; with several outputs, results are called `{evaluator}.{name}`");
+const TYPE: Field<Type> = Field::optional("type", shape::choice(), "what may be returned")
+    .default_words("`categorical` with `values`, else `continuous`");
+const DESCRIPTION: Field<String> = Field::optional("description", shape::STRING, "what it means; shown in reports");
+const OPTIMIZATION_DIRECTION: Field<Direction> = Field::optional(
+    "optimization_direction",
+    Shape::new(Form::Choice(&DIRECTIONS), read_direction),
+    "which scores are better; for reports",
+)
+.or(&["direction"]);
+const VALUES: Key =
+    Key::optional("values", const { Form::List(&Form::Object(&VALUE)) }, "the labels of a categorical output");
+const LOWER_BOUND: Field<f64> = Field::optional("lower_bound", FINITE, "the minimum score");
+const UPPER_BOUND: Field<f64> = Field::optional("upper_bound", FINITE, "the maximum score");
+const THRESHOLDS: Field<Vec<f64>> = Field::optional(
+    "thresholds",
+    Shape::new(const { Form::List(&FINITE.form) }, read_thresholds),
+    "scores of a freeform output at which its meaning changes",
+);
 
-pub(super) static OUTPUT: Keys = Keys {
+pub(super) static OUTPUT: Object = Object {
     what: "an output",
     keys: &[
-        Key::required("name", Form::Text, "its name; with several outputs, results are called `{evaluator}.{name}`"),
-        Key::optional("type", Form::Choice(&["categorical", "continuous", "freeform"]), "what may be returned")
-            .default("`categorical` with `values`, else `continuous`"),
-        Key::optional("description", Form::Text, "what it means; shown in reports"),
-        Key::optional(
-            "optimization_direction",
-            Form::Choice(&["maximize", "minimize", "none", "MAXIMIZE", "MINIMIZE", "NONE"]),
-            "which scores are better; for reports",
-        )
-        .or(&["direction"]),
-        Key::optional("values", Form::List(&Form::Object(&VALUE)), "the labels of a categorical output"),
-        Key::optional("lower_bound", NUMBER, "the minimum score"),
-        Key::optional("upper_bound", NUMBER, "the maximum score"),
-        Key::optional("thresholds", Form::List(&NUMBER), "scores of a freeform output at which its meaning changes"),
+        NAME.key,
+        TYPE.key,
+        DESCRIPTION.key,
+        OPTIMIZATION_DIRECTION.key,
+        VALUES,
+        LOWER_BOUND.key,
+        UPPER_BOUND.key,
+        THRESHOLDS.key,
     ],
 };
 
-pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<OutputConfig> {
+pub(super) const SHAPE: Shape<Vec<OutputConfig>> = Shape::new(const { Form::List(&Form::Object(&OUTPUT)) }, read);
+
+fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<OutputConfig>> {
     let mut outputs: Vec<OutputConfig> = Vec::new();
-    for item in reading.list("`outputs`", "a list of outputs", node) {
+    for item in reading.list(what, "a list of outputs", node) {
         let Some(output) = read_output(reading, item) else { continue };
         outputs.push(output);
         if let Err(bad) = check_names(&outputs) {
-            let span = item.get("name").map_or(item.span, |it| it.span);
+            let span = item.get(NAME.key.name).map_or(item.span, |it| it.span);
             let problem = Problem::new(&codes::BAD_OUTPUT, bad.message).at(span, "again here");
             reading.problem(problem.help("give one of them another name"));
             outputs.pop();
         }
     }
-    outputs
+    Some(outputs)
 }
 
-const ANY_NUMBER: (f64, f64) = (f64::MIN, f64::MAX);
-
 fn read_output(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<OutputConfig> {
-    const TYPES: [(&str, Type); 3] =
-        [("categorical", Type::Categorical), ("continuous", Type::Continuous), ("freeform", Type::Freeform)];
-    let fields = Fields::read(reading, &OUTPUT, node)?;
-    let name = fields.get("name").and_then(|it| reading.text("`name`", it));
-    let description = fields.get("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
-    let direction = fields.get("optimization_direction").and_then(|it| read_direction(reading, it));
-    let said = fields.get("type").map(|it| reading.choice("`type`", &TYPES, it));
+    let fields = OUTPUT.fields(reading, node)?;
+    let name = fields.read(reading, &NAME);
+    let description = fields.read(reading, &DESCRIPTION);
+    let direction = fields.read(reading, &OPTIMIZATION_DIRECTION);
+    let said = fields.key_span(&TYPE).map(|_| fields.read(reading, &TYPE));
     let kind = match said {
         Some(kind) => kind?,
-        None if fields.get("values").is_some() => Type::Categorical,
+        None if fields.node(&VALUES).is_some() => Type::Categorical,
         None => Type::Continuous,
     };
-    let foreign: &[&str] = match kind {
-        Type::Categorical => &["lower_bound", "upper_bound", "thresholds"],
-        Type::Continuous => &["values", "thresholds"],
-        Type::Freeform => &["values"],
+    let foreign: &[Key] = match kind {
+        Type::Categorical => &[LOWER_BOUND.key, UPPER_BOUND.key, THRESHOLDS.key],
+        Type::Continuous => &[VALUES, THRESHOLDS.key],
+        Type::Freeform => &[VALUES],
     };
-    if let Some((key, span)) = foreign.iter().find_map(|it| Some((*it, fields.key_span(it)?))) {
-        let kind = TYPES.iter().find(|(_, it)| *it == kind).map_or("", |(name, _)| *name);
-        let problem = Problem::new(&codes::CONFLICT, format!("a {kind} output has no `{key}`"));
+    if let Some((key, span)) = foreign.iter().find_map(|it| Some((it, fields.key_span(it)?))) {
+        let problem = Problem::new(&codes::CONFLICT, format!("a {} output has no `{}`", kind.name(), key.name));
         reading.problem(problem.at(span, "for other outputs").help("drop it, or change `type`"));
     }
-    let mut bound = |key: &str| fields.get(key).and_then(|it| reading.number(&format!("`{key}`"), ANY_NUMBER, it));
-    let (lower_bound, upper_bound) = (bound("lower_bound"), bound("upper_bound"));
+    let (lower_bound, upper_bound) = (fields.read(reading, &LOWER_BOUND), fields.read(reading, &UPPER_BOUND));
     let kind = match kind {
         Type::Categorical => {
-            let Some(values) = fields.get("values") else {
+            let Some(values) = fields.node(&VALUES) else {
                 let problem = Problem::new(&codes::MISSING_KEY, "a categorical output needs `values`");
                 let problem = problem.at(fields.span, "without labels");
                 reading
@@ -99,11 +126,8 @@ fn read_output(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<OutputConfi
         }
         Type::Continuous => OutputKind::Continuous { lower_bound, upper_bound },
         Type::Freeform => {
-            let thresholds = fields.get("thresholds").map(|it| {
-                let items = reading.list("`thresholds`", "a list of numbers", it);
-                items.iter().filter_map(|it| reading.number("a threshold", ANY_NUMBER, it)).collect()
-            });
-            OutputKind::Freeform { lower_bound, upper_bound, thresholds: thresholds.unwrap_or_default() }
+            let thresholds = fields.read(reading, &THRESHOLDS).unwrap_or_default();
+            OutputKind::Freeform { lower_bound, upper_bound, thresholds }
         }
     };
     let output = OutputConfig { name: name?.value, description, direction, kind };
@@ -116,67 +140,27 @@ fn read_output(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<OutputConfi
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Type {
-    Categorical,
-    Continuous,
-    Freeform,
+fn read_thresholds(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<f64>> {
+    let items = reading.list(what, "a list of numbers", node);
+    Some(items.iter().filter_map(|it| (FINITE.read)(reading, "a threshold", it)).collect())
 }
 
 /// A direction in small or capital letters.
-fn read_direction(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Direction> {
-    let [a, b, c] = Direction::NAMED;
-    let capital = [("MAXIMIZE", a.1), ("MINIMIZE", b.1), ("NONE", c.1)];
-    let is_capital = node.as_str().is_some_and(|it| capital.iter().any(|(name, _)| *name == it));
-    reading.choice("`optimization_direction`", if is_capital { &capital } else { &Direction::NAMED }, node)
+fn read_direction(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Direction> {
+    let capital = Direction::NAMED.iter().zip(&DIRECTIONS[3..]).find(|(_, it)| node.as_str() == Some(it));
+    match capital {
+        Some(((_, direction), _)) => Some(*direction),
+        None => reading.choice(what, &Direction::NAMED, node),
+    }
 }
 
 fn read_values(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<LabelValue> {
     let mut values = Vec::new();
-    for item in reading.list("`values`", "a list of labels", node) {
-        let Some(fields) = Fields::read(reading, &VALUE, item) else { continue };
-        let label = fields.get("label").and_then(|it| reading.text("`label`", it));
-        let score = fields.get("score").and_then(|it| reading.number("`score`", ANY_NUMBER, it));
-        values.extend(label.map(|label| LabelValue { label: label.value, score }));
+    for item in reading.list(&VALUES.quoted(), "a list of labels", node) {
+        let Some(fields) = VALUE.fields(reading, item) else { continue };
+        let label = fields.read(reading, &LABEL);
+        let score = fields.read(reading, &SCORE);
+        values.extend(label.map(|label| LabelValue { label, score }));
     }
     values
-}
-
-/// An output, as it is read.
-pub(super) fn written(output: &OutputConfig) -> Value {
-    let mut map = Members::default();
-    map.text("name", Some(&output.name));
-    map.text("description", output.description.as_ref());
-    if let Some(direction) = output.direction {
-        map.put("optimization_direction", Val::from(direction.name()));
-    }
-    let bounds = |map: &mut Members, lower: Option<f64>, upper: Option<f64>| {
-        for (key, bound) in [("lower_bound", lower), ("upper_bound", upper)] {
-            if let Some(bound) = bound {
-                map.put(key, Val::F(bound));
-            }
-        }
-    };
-    match &output.kind {
-        OutputKind::Categorical(values) => {
-            map.put("type", Val::from("categorical"));
-            map.list(
-                "values",
-                values.iter().map(|it| {
-                    let score = it.score.map(|it| ("score", Val::F(it)));
-                    Val::Map([("label", Val::from(it.label.clone()))].into_iter().chain(score).collect())
-                }),
-            );
-        }
-        OutputKind::Continuous { lower_bound, upper_bound } => {
-            map.put("type", Val::from("continuous"));
-            bounds(&mut map, *lower_bound, *upper_bound);
-        }
-        OutputKind::Freeform { lower_bound, upper_bound, thresholds } => {
-            map.put("type", Val::from("freeform"));
-            bounds(&mut map, *lower_bound, *upper_bound);
-            map.list("thresholds", thresholds.iter().map(|it| Val::F(*it)));
-        }
-    }
-    Val::Map(map.0)
 }

@@ -1,9 +1,12 @@
 //! Edges: where a conversation goes on.
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::Field;
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Node, Span, Spanned, Val};
 
 use super::ScenarioText;
@@ -24,24 +27,30 @@ pub struct EdgeText {
     pub(crate) is_flawed: bool,
 }
 
-static EDGE: Keys = Keys {
-    what: "an edge",
-    keys: &[
-        Key::required("from", Form::Text, "the node it leaves").or(&["source"]),
-        Key::required("to", Form::Text, "the node it goes to, or `__end__`").or(&["target"]),
-        Key::optional("when", WHEN, "the condition").default("taken when no other edge is").or(&["condition"]),
-        Key::optional("condition_source", Form::Text, "source text of code for the condition; shown, never run"),
-        Key::optional(
-            "handover",
-            Form::Choice(&["transcript_prepend", "transcript_append", "transcript_materialize"]),
-            "how the next turn gets the turns before it",
-        )
-        .default("the conversation itself, as messages"),
-        Key::optional("handover_source", Form::Text, "source text of code for the handover; shown, never run"),
-    ],
-};
+const FROM: Field<Spanned<String>> = Field::required("from", shape::TEXT, "the node it leaves").or(&["source"]);
+const TO: Field<Spanned<String>> =
+    Field::required("to", shape::TEXT, "the node it goes to, or `__end__`").or(&["target"]);
+const WHEN: Key =
+    Key::optional("when", Form::Either(&[Form::Map(&Form::Any), Form::List(&Form::Any)]), "the condition")
+        .or(&["condition"])
+        .default_words("taken when no other edge is");
+const CONDITION_SOURCE: Field<Spanned<String>> =
+    Field::optional("condition_source", shape::TEXT, "source text of code for the condition; shown, never run")
+        .or_null();
+const HANDOVER: Field<Handover> = Field::optional(
+    "handover",
+    Shape::new(Form::Choice(&Handover::NAMES), handover),
+    "how the next turn gets the turns before it",
+)
+.or_null()
+.default_words("the conversation itself, as messages");
+const HANDOVER_SOURCE: Field<Spanned<String>> =
+    Field::optional("handover_source", shape::TEXT, "source text of code for the handover; shown, never run").or_null();
 
-const WHEN: Form = Form::Either(&[Form::Map(&Form::Any), Form::List(&Form::Any)]);
+static EDGE: Object = Object {
+    what: "an edge",
+    keys: &[FROM.key, TO.key, WHEN, CONDITION_SOURCE.key, HANDOVER.key, HANDOVER_SOURCE.key],
+};
 
 pub(super) const FORM: Form = Form::Either(&[Form::Text, Form::Object(&EDGE)]);
 
@@ -93,12 +102,12 @@ fn short(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<(Edge, EdgeText)>
 }
 
 fn long(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<(Edge, EdgeText)> {
-    let fields = Fields::read(reading, &EDGE, node)?;
-    let source = fields.get("from").and_then(|it| reading.text("`from`", it));
-    let target = fields.get("to").and_then(|it| reading.text("`to`", it));
+    let fields = EDGE.fields(reading, node)?;
+    let source = fields.read(reading, &FROM);
+    let target = fields.read(reading, &TO);
     let n_before = reading.n_errors();
     let condition = condition(reading, &fields);
-    let is_flawed = reading.n_errors() > n_before || fields.may_mean("when");
+    let is_flawed = reading.n_errors() > n_before || fields.may_mean(&WHEN);
     let handover = handed_over(reading, &fields);
     let (Spanned { value: source, span: source_span }, target) = (source?, target?);
     // What its condition would have been is not known, only that it has one.
@@ -107,17 +116,16 @@ fn long(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<(Edge, EdgeText)> 
         span: fields.head(),
         source: source_span,
         target: target.span,
-        when: fields.get("when").or(fields.get("condition_source")).filter(|it| !it.is_null()).map(|it| it.span),
-        handover: fields.get("handover").or(fields.get("handover_source")).map(|it| it.span),
+        when: fields.node(&WHEN).or(fields.node(&CONDITION_SOURCE.key)).filter(|it| !it.is_null()).map(|it| it.span),
+        handover: fields.node(&HANDOVER.key).or(fields.node(&HANDOVER_SOURCE.key)).map(|it| it.span),
         is_flawed,
     };
     Some((Edge { source, target: Target::named(&target.value), when, handover }, place))
 }
 
 fn condition(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Condition> {
-    let source = fields.given("condition_source");
-    let source = source.and_then(|it| reading.text("`condition_source`", it));
-    let condition = match fields.get("when").map(when::read) {
+    let source = fields.read(reading, &CONDITION_SOURCE);
+    let condition = match fields.node(&WHEN).map(when::read) {
         None => None,
         Some(Ok(condition)) => condition,
         Some(Err(errors)) => {
@@ -129,7 +137,7 @@ fn condition(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Condi
         (Some(condition), Some(source)) => {
             let message = "an edge has either `when` or `condition_source`, not both";
             let problem = Problem::new(&codes::CONFLICT, message).at(source.span, "and this");
-            let when = fields.key_span("when").unwrap_or(fields.span);
+            let when = fields.key_span(&WHEN).unwrap_or(fields.span);
             reading.problem(problem.at(when, "this").help("keep `when`: a stored source is for display"));
             Some(condition)
         }
@@ -150,25 +158,19 @@ fn wrong(error: WhenError) -> Problem {
 
 /// A strategy, or the text of code.
 fn handed_over(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Handover> {
-    let named = fields.given("handover");
-    let source = fields.given("handover_source");
+    let named = fields.node(&HANDOVER.key);
+    let source = fields.node(&HANDOVER_SOURCE.key);
     if let (Some(named), Some(source)) = (named, source) {
         let message = "an edge has either `handover` or `handover_source`, not both";
         let problem = Problem::new(&codes::CONFLICT, message).at(source.span, "and this").at(named.span, "this");
         reading.problem(problem.help("keep `handover`: a stored source is for display"));
     }
-    match (named, source) {
-        (Some(named), _) => handover(reading, named),
-        (None, Some(source)) => {
-            let text = reading.text("`handover_source`", source)?;
-            Some(Handover::Callable(Callable::text(text.value)))
-        }
-        (None, None) => None,
+    if named.is_some() {
+        return fields.read(reading, &HANDOVER);
     }
+    fields.read(reading, &HANDOVER_SOURCE).map(|it| Handover::Callable(Callable::text(it.value)))
 }
 
-fn handover(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Handover> {
-    let choices: Vec<(&str, usize)> = (0..).zip(&Handover::NAMED).map(|(ix, (name, _))| (*name, ix)).collect();
-    let chosen = reading.choice("`handover`", &choices, node)?;
-    Handover::NAMED.into_iter().nth(chosen).map(|(_, it)| it)
+fn handover(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Handover> {
+    Handover::named(reading.choice(what, &Handover::NAMES.map(|it| (it, it)), node)?)
 }

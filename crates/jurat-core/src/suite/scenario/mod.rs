@@ -24,21 +24,24 @@ mod write;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::time::Duration;
 
 pub(crate) use flaws::examine;
-pub(super) use write::value;
-pub(crate) use write::{edge as edge_value, node_value, scenario_value};
+pub(crate) use write::{edge as edge_value, node_value};
 
-use super::{Suite, rubric, task};
+use super::{Suite, task};
 use crate::compat::karenina::scenario as stored;
-use crate::scenario::Scenario;
-use crate::scenario::definition::TURN_LIMIT;
+use crate::scenario::{Scenario, definition};
+use crate::template::Trait;
 pub use edge::EdgeText;
 use jurat_format::codes;
 use jurat_format::duration;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{DESCRIPTION, Defaulted, Field, METADATA};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, Problems};
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape;
 use jurat_format::source::{Files, ReadError, Sources};
 use jurat_format::value::{Content, Entry, Node, Span, Spanned};
 pub use node::NodeText;
@@ -85,14 +88,6 @@ pub(crate) struct LostParts {
     pub(crate) rubric: bool,
     /// Whether it may have outcomes or tasks.
     pub(crate) outcomes: bool,
-}
-
-/// Two are equal wherever their parts stand.
-impl PartialEq for ScenarioText {
-    fn eq(&self, other: &Self) -> bool {
-        let ScenarioText { scenario, nodes, outcomes, rubric, .. } = self;
-        (scenario, rubric) == (&other.scenario, &other.rubric) && (nodes, outcomes) == (&other.nodes, &other.outcomes)
-    }
 }
 
 impl From<Scenario> for ScenarioText {
@@ -145,7 +140,7 @@ impl Suite {
     /// ```
     /// use jurat_core::outcome::status_is;
     /// use jurat_core::scenario::{Question, ScenarioBuilder};
-    /// use jurat_core::suite::{Suite, write};
+    /// use jurat_core::suite::Suite;
     ///
     /// let mut builder = ScenarioBuilder::new("greeting");
     /// builder.add_node("hello", Question::new("Hello?", "Hello.")).set_entry("hello");
@@ -153,7 +148,6 @@ impl Suite {
     /// let mut suite = Suite::default();
     /// suite.add_scenario(builder.validate()?);
     /// assert_eq!(suite.tasks[0].id.value, "polite");
-    /// assert!(write::yaml(&suite).starts_with("scenarios:\n  greeting:\n    entry: hello\n"));
     /// # Ok::<(), jurat_core::scenario::BuildErrors>(())
     /// ```
     pub fn add_scenario(&mut self, scenario: impl Into<ScenarioText>) {
@@ -163,43 +157,59 @@ impl Suite {
     }
 }
 
-static SCENARIO: Keys = Keys {
+const NAME: Field<Spanned<String>> = Field::optional("name", shape::TEXT, "its name, when scenarios are a list");
+const ENTRY: Field<Spanned<String>> =
+    Field::optional("entry", shape::TEXT, "the node that it starts with").or(&["entry_node"]);
+const NODES: Key = Key::optional(
+    "nodes",
+    const { Form::Either(&[Form::Map(&node::FORM), Form::List(&node::FORM)]) },
+    "the turns of the conversation, by id or as a list with ids",
+);
+const EDGES: Key = Key::optional(
+    "edges",
+    const { Form::List(&edge::FORM) },
+    "the next node of each node; the first edge whose condition holds is taken. `a -> b` is short for `{from: a, to: b}`",
+);
+const OUTCOMES: Key =
+    Key::optional("outcomes", outcome::FORM, "criteria over the whole conversation").or(&["outcome_criteria"]);
+const TASKS: Key =
+    Key::optional("tasks", const { Form::List(&Form::Object(&task::TASK)) }, "tasks that apply to this scenario alone");
+const RUBRIC: Field<node::Named<Vec<Trait>>> = Field::optional(
+    "rubric",
+    node::RUBRIC_SHAPE,
+    "the traits that every turn is rated by, or the name of an entry of `rubrics`",
+);
+const SYSTEM: Field<String> = Field::optional("system", shape::STRING, "the system prompt of the subject");
+const MODELS: Field<node::Models> = Field::optional("models", node::MODELS_SHAPE, "the models for subject and parser")
+    .or(&["model_override"])
+    .default_words("the roles `subject` and `parser`");
+const TOOLS: Field<Vec<Spanned<String>>> =
+    Field::optional("tools", shape::TEXTS, "names under `tools` of the servers whose tools the subject may use");
+const TURN_LIMIT: Defaulted<u32> =
+    Field::optional("turn_limit", shape::count::<1>(), "maximum number of turns").default(definition::TURN_LIMIT);
+const TURN_TIMEOUT: Field<Duration> = Field::optional("turn_timeout", duration::SHAPE, "timeout of one turn");
+const TIMEOUT: Field<Duration> = Field::optional("timeout", duration::SHAPE, "timeout of the whole conversation");
+const TAGS: Field<Vec<String>> = Field::optional("tags", shape::STRINGS, "tags to select it by");
+
+static SCENARIO: Object = Object {
     what: "a scenario",
     keys: &[
-        Key::optional("name", Form::Text, "its name, when scenarios are a list"),
-        Key::DESCRIPTION,
-        Key::optional("entry", Form::Text, "the node that it starts with").or(&["entry_node"]),
-        Key::optional(
-            "nodes",
-            Form::Either(&[Form::Map(&node::FORM), Form::List(&node::FORM)]),
-            "the turns of the conversation, by id or as a list with ids",
-        ),
-        Key::optional(
-            "edges",
-            Form::List(&edge::FORM),
-            "the next node of each node; the first edge whose condition holds is taken. `a -> b` is short for `{from: a, to: b}`",
-        ),
-        Key::optional("outcomes", outcome::FORM, "criteria over the whole conversation").or(&["outcome_criteria"]),
-        Key::optional("tasks", Form::List(&Form::Object(&task::TASK)), "tasks that apply to this scenario alone"),
-        Key::optional(
-            "rubric",
-            Form::Either(&[Form::Text, rubric::FORM]),
-            "the traits that every turn is rated by, or the name of an entry of `rubrics`",
-        ),
-        Key::optional("system", Form::Text, "the system prompt of the subject"),
-        Key::optional("models", node::MODELS_FORM, "the models for subject and parser")
-            .default("the roles `subject` and `parser`")
-            .or(&["model_override"]),
-        Key::optional(
-            "tools",
-            Form::List(&Form::Text),
-            "names under `tools` of the servers whose tools the subject may use",
-        ),
-        Key::optional("turn_limit", Form::Integer(1), "maximum number of turns").default("`20`"),
-        Key::optional("turn_timeout", duration::FORM, "timeout of one turn"),
-        Key::optional("timeout", duration::FORM, "timeout of the whole conversation"),
-        Key::optional("tags", Form::List(&Form::Text), "tags to select it by"),
-        Key::METADATA,
+        NAME.key,
+        DESCRIPTION.key,
+        ENTRY.key,
+        NODES,
+        EDGES,
+        OUTCOMES,
+        TASKS,
+        RUBRIC.key,
+        SYSTEM.key,
+        MODELS.key,
+        TOOLS.key,
+        TURN_LIMIT.key,
+        TURN_TIMEOUT.key,
+        TIMEOUT.key,
+        TAGS.key,
+        METADATA.key,
     ],
 };
 
@@ -276,7 +286,7 @@ fn scenario(
     name: Option<Spanned<String>>,
     node: &Node<'_>,
 ) -> Option<ScenarioText> {
-    let fields = Fields::read(reading, &SCENARIO, node)?;
+    let fields = SCENARIO.fields(reading, node)?;
     let name = named(reading, name, &fields);
     // Everything is read before anything is missed, so that all problems of a scenario are reported at once.
     let mut text = ScenarioText {
@@ -293,20 +303,20 @@ fn scenario(
         lost: LostParts::default(),
     };
     frame(reading, &fields, &mut text);
-    if let Some(nodes) = fields.get("nodes") {
+    if let Some(nodes) = fields.node(&NODES) {
         node::read_all(reading, nodes, &mut text);
     }
-    text.lost.nodes |= fields.may_mean("nodes");
-    if let Some(edges) = fields.get("edges") {
+    text.lost.nodes |= fields.may_mean(&NODES);
+    if let Some(edges) = fields.node(&EDGES) {
         edge::read_all(reading, edges, &mut text);
     }
-    text.lost.edges |= fields.may_mean("edges");
-    if let Some(outcomes) = fields.get("outcomes") {
+    text.lost.edges |= fields.may_mean(&EDGES);
+    if let Some(outcomes) = fields.node(&OUTCOMES) {
         outcome::read_all(reading, outcomes, &mut text);
     }
-    text.lost.outcomes |= fields.may_mean("outcomes") || fields.may_mean("tasks");
+    text.lost.outcomes |= fields.may_mean(&OUTCOMES) || fields.may_mean(&TASKS);
     suite.tasks.extend(text.outcome_tasks());
-    if let Some(tasks) = fields.get("tasks") {
+    if let Some(tasks) = fields.node(&TASKS) {
         read_tasks(reading, suite, &mut text, tasks);
     }
     name.map(|_| text)
@@ -314,44 +324,38 @@ fn scenario(
 
 /// What a scenario says about itself as a whole.
 fn frame(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioText) {
-    let mut said = |name: &str| fields.get(name).and_then(|it| reading.text(&format!("`{name}`"), it));
-    let (description, entry, system) = (said("description"), said("entry"), said("system"));
-    text.lost.entry = fields.may_mean("entry") || (fields.get("entry").is_some() && entry.is_none());
+    let description = fields.read(reading, &DESCRIPTION);
+    let (entry, system) = (fields.read(reading, &ENTRY), fields.read(reading, &SYSTEM));
+    text.lost.entry = fields.may_mean(&ENTRY) || (fields.node(&ENTRY.key).is_some() && entry.is_none());
     text.entry = entry.as_ref().map(|it| it.span);
-    text.scenario.description = description.map(|it| it.value).unwrap_or_default();
+    text.scenario.description = description.unwrap_or_default();
     text.scenario.entry = entry.map(|it| it.value).unwrap_or_default();
-    text.scenario.system = system.map(|it| it.value);
-    if let Some(node) = fields.get("models") {
-        let models = node::models(reading, node);
+    text.scenario.system = system;
+    if let Some(models) = fields.read(reading, &MODELS) {
         text.models.extend(models.names);
         text.scenario.models = models.models;
     }
-    if let Some(node) = fields.get("rubric") {
-        let n_before = reading.n_errors();
-        match node::named_or(reading, "`rubric`", node, rubric::read) {
-            Some(node::Named::Name(name)) => text.rubric = Some(name),
-            Some(node::Named::Inline(traits)) => text.scenario.rubric = traits,
-            None => {}
-        }
-        text.lost.rubric = reading.n_errors() > n_before;
+    let n_before = reading.n_errors();
+    match fields.read(reading, &RUBRIC) {
+        Some(node::Named::Name(name)) => text.rubric = Some(name),
+        Some(node::Named::Inline(traits)) => text.scenario.rubric = traits,
+        None => {}
     }
-    if let Some(node) = fields.get("tools") {
-        let tools = reading.texts("`tools`", node);
+    text.lost.rubric = reading.n_errors() > n_before;
+    if let Some(tools) = fields.read(reading, &TOOLS) {
         text.scenario.tools = tools.iter().map(|it| it.value.clone()).collect();
         text.tools.extend(tools);
     }
-    let turn_limit = fields.get("turn_limit").and_then(|it| reading.count("`turn_limit`", 1, it));
-    text.scenario.turn_limit = turn_limit.unwrap_or(TURN_LIMIT);
-    let mut time = |name: &str| fields.get(name).and_then(|it| duration::read(reading, &format!("`{name}`"), it));
-    (text.scenario.turn_timeout, text.scenario.timeout) = (time("turn_timeout"), time("timeout"));
-    let tags = fields.get("tags").map(|it| reading.texts("`tags`", it)).unwrap_or_default();
-    text.scenario.tags = tags.into_iter().map(|it| it.value).collect();
-    text.scenario.metadata = fields.metadata(reading);
+    text.scenario.turn_limit = fields.value(reading, &TURN_LIMIT);
+    text.scenario.turn_timeout = fields.read(reading, &TURN_TIMEOUT);
+    text.scenario.timeout = fields.read(reading, &TIMEOUT);
+    text.scenario.tags = fields.read(reading, &TAGS).unwrap_or_default();
+    text.scenario.metadata = fields.read(reading, &METADATA).unwrap_or_default();
 }
 
 /// The name of a scenario: its key, or what it says.
 fn named(reading: &mut Reading<'_>, key: Option<Spanned<String>>, fields: &Fields<'_, '_>) -> Option<Spanned<String>> {
-    let written = fields.get("name").map(|it| reading.text("`name`", it));
+    let written = fields.key_span(&NAME).map(|_| fields.read(reading, &NAME));
     let name = match (key, written) {
         (Some(key), Some(Some(name))) if key != name => {
             let message = format!("the scenario `{}` calls itself `{}`", key.value, name.value);
@@ -362,7 +366,7 @@ fn named(reading: &mut Reading<'_>, key: Option<Spanned<String>>, fields: &Field
         (Some(key), _) => Some(key),
         (None, Some(name)) => name,
         (None, None) => {
-            if !fields.may_mean("name") {
+            if !fields.may_mean(&NAME) {
                 let problem = Problem::new(&codes::MISSING_KEY, "a scenario in a list needs `name`");
                 reading.problem(problem.at(fields.head(), "without a name").help("`name` is the id of its case"));
             }
@@ -384,7 +388,7 @@ fn read_tasks(reading: &mut Reading<'_>, suite: &mut Suite, text: &mut ScenarioT
     for item in reading.list("`tasks`", "a list of tasks", node) {
         match task::read(reading, item) {
             Ok(mut task) => {
-                if let Some(on) = item.get("on") {
+                if let Some(on) = item.get(task::ON.key.name) {
                     let problem = Problem::new(&codes::CONFLICT, "a task of a scenario applies to it alone");
                     let problem = problem.at(on.span, "for others, too?").at(text.name.span, "this scenario");
                     reading.problem(problem.help("drop `on`, or move the task to the `tasks` of the suite"));

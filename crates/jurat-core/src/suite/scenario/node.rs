@@ -2,9 +2,12 @@
 
 use jurat_compare::expression::Expression;
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::{self, Field, METADATA};
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
 use super::super::{judging, rubric, template, tool_filter};
@@ -12,7 +15,8 @@ use super::ScenarioText;
 use crate::compat::karenina::question_id;
 use crate::compat::karenina::scenario::model_named;
 use crate::scenario::{Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, when};
-use crate::template::Template;
+use crate::template::{Template, Trait};
+use crate::tool::ToolFilter;
 
 /// Where a node stands, and what it names elsewhere.
 #[derive(Debug, Clone)]
@@ -31,111 +35,149 @@ pub struct NodeText {
     pub(crate) is_flawed: bool,
 }
 
-/// Two are equal when they name the same.
-impl PartialEq for NodeText {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.template, &self.rubric) == (&other.template, &other.rubric)
-    }
-}
+const DESCRIPTION: Field<String> = field::DESCRIPTION.or_null();
+const ID: Field<Spanned<String>> = Field::optional("id", shape::TEXT, "its id, when nodes are a list").or(&["node_id"]);
+const QUESTION: Key = Key::required(
+    "question",
+    const { Form::Either(&[Form::Text, Form::Object(&STORED_QUESTION)]) },
+    "what is asked, or an object with `question` and `raw_answer`",
+);
+const RAW_ANSWER: Field<String> = Field::optional("raw_answer", shape::STRING, "the right answer, in words").or_null();
+const EXAMPLES: Field<Vec<(String, String)>> = Field::optional(
+    "examples",
+    EXAMPLES_SHAPE,
+    "few-shot examples: questions and answers that are placed before this one",
+)
+.or(&["few_shot_examples"])
+.or_null();
+const TEMPLATE: Field<Named<Template>> = Field::optional(
+    "template",
+    TEMPLATE_SHAPE,
+    "what is read from the answer and what it must be, or the name of an entry of `templates` or of a node",
+)
+.or_null();
+const RUBRIC: Field<Named<Vec<Trait>>> = Field::optional(
+    "rubric",
+    RUBRIC_SHAPE,
+    "the traits that its turns are rated by, or the name of an entry of `rubrics`",
+)
+.or_null()
+.default_words("that of the scenario");
+const MODELS: Field<Models> = Field::optional("models", MODELS_SHAPE, "the models for subject and parser at this node")
+    .or(&["model_override"])
+    .or_null()
+    .default_words("those of the scenario");
+const SYSTEM: Field<String> = Field::optional("system", shape::STRING, "the system prompt of the subject")
+    .or_null()
+    .default_words("that of the scenario");
+const TOOLS: Field<Vec<Spanned<String>>> = Field::optional(
+    "tools",
+    shape::TEXTS,
+    "names under `tools` of the servers whose tools the subject may use at this node",
+)
+.or_null()
+.default_words("those of the scenario");
+const TOOL_FILTER: Field<(ToolFilter, Vec<Spanned<String>>)> =
+    Field::optional("tool_filter", tool_filter::SHAPE, "tools that the subject may not use at this node").or_null();
+const STATE_UPDATE: Key =
+    Key::optional("state_update", Form::Object(&UPDATE), "how the accumulated state changes after a turn").or_null();
+const STATE_UPDATE_SOURCE: Field<String> = Field::optional(
+    "state_update_source",
+    shape::STRING,
+    "source text of code that changes the state; shown, never run",
+)
+.or_null();
+const AGENT_IDENTITY: Field<Spanned<String>> =
+    Field::optional("agent_identity", shape::TEXT, "the name of the subject in transcripts; not `__user__`").or_null();
 
-static NODE: Keys = Keys {
+static NODE: Object = Object {
     what: "a node",
     keys: &[
-        Key::optional("id", Form::Text, "its id, when nodes are a list").or(&["node_id"]),
-        Key::DESCRIPTION,
-        Key::required(
-            "question",
-            Form::Either(&[Form::Text, Form::Object(&QUESTION)]),
-            "what is asked, or an object with `question` and `raw_answer`",
-        ),
-        Key::optional("raw_answer", Form::Text, "the right answer, in words"),
-        Key::optional("examples", EXAMPLES, "few-shot examples: questions and answers that are placed before this one")
-            .or(&["few_shot_examples"]),
-        Key::optional(
-            "template",
-            Form::Either(&[Form::Text, template::FORM]),
-            "what is read from the answer and what it must be, or the name of an entry of `templates` or of a node",
-        ),
-        Key::optional(
-            "rubric",
-            Form::Either(&[Form::Text, rubric::FORM]),
-            "the traits that its turns are rated by, or the name of an entry of `rubrics`",
-        )
-        .default("that of the scenario"),
-        Key::optional("models", MODELS_FORM, "the models for subject and parser at this node")
-            .default("those of the scenario")
-            .or(&["model_override"]),
-        Key::optional("system", Form::Text, "the system prompt of the subject").default("that of the scenario"),
-        Key::optional(
-            "tools",
-            Form::List(&Form::Text),
-            "names under `tools` of the servers whose tools the subject may use at this node",
-        )
-        .default("those of the scenario"),
-        Key::optional("tool_filter", tool_filter::FORM, "tools that the subject may not use at this node"),
-        Key::optional("state_update", Form::Object(&UPDATE), "how the accumulated state changes after a turn"),
-        Key::optional(
-            "state_update_source",
-            Form::Text,
-            "source text of code that changes the state; shown, never run",
-        ),
-        Key::optional("agent_identity", Form::Text, "the name of the subject in transcripts; not `__user__`"),
-        Key::METADATA,
+        ID.key,
+        DESCRIPTION.key,
+        QUESTION,
+        RAW_ANSWER.key,
+        EXAMPLES.key,
+        TEMPLATE.key,
+        RUBRIC.key,
+        MODELS.key,
+        SYSTEM.key,
+        TOOLS.key,
+        TOOL_FILTER.key,
+        STATE_UPDATE,
+        STATE_UPDATE_SOURCE.key,
+        AGENT_IDENTITY.key,
+        METADATA.key,
     ],
 };
 
 pub(super) const FORM: Form = Form::Object(&NODE);
 
-static QUESTION: Keys = Keys {
+const TEXT: Field<String> = Field::required("question", shape::STRING, "the question");
+const KEYWORDS: Key = Key::optional("keywords", Form::Any, "keywords; stored and not used").or(&["tags"]);
+const DATE_CREATED: Key = Key::optional("date_created", Form::Any, "when it was written; stored and not used");
+const DATE_MODIFIED: Key = Key::optional("date_modified", Form::Any, "when it was changed; stored and not used");
+const ANSWER_TEMPLATE: Key =
+    Key::optional("answer_template", Form::Any, "the source of a template class of Karenina; never run");
+const ANSWER_NOTES: Key = Key::optional("answer_notes", Form::Any, "notes about the answer; stored and not used");
+const AUTHOR: Key = Key::optional("author", Form::Any, "its author; stored and not used");
+const SOURCES: Key = Key::optional("sources", Form::Any, "its sources; stored and not used");
+const CUSTOM_METADATA: Key = Key::optional("custom_metadata", Form::Any, "any further values; stored and not used");
+const QUESTION_RUBRIC: Key = Key::optional("question_rubric", Form::Any, "a rubric of Karenina; stored and not used");
+const QUESTION_DYNAMIC_RUBRIC: Key =
+    Key::optional("question_dynamic_rubric", Form::Any, "a rubric of Karenina; stored and not used");
+const WORKSPACE_PATH: Key = Key::optional("workspace_path", Form::Any, "a directory of Karenina; stored and not used");
+const STORED_ID: Key = Key::optional("id", Form::Any, "the id that Karenina gives it").or_null();
+
+static STORED_QUESTION: Object = Object {
     what: "a question",
     keys: &[
-        Key::required("question", Form::Text, "the question"),
-        Key::optional("raw_answer", Form::Text, "the right answer, in words"),
-        Key::optional("examples", EXAMPLES, "few-shot examples: questions and answers that are placed before this one")
-            .or(&["few_shot_examples"]),
-        Key::optional("keywords", Form::Any, "keywords; stored and not used").or(&["tags"]),
-        Key::optional("date_created", Form::Any, "when it was written; stored and not used"),
-        Key::optional("date_modified", Form::Any, "when it was changed; stored and not used"),
-        Key::optional("answer_template", Form::Any, "the source of a template class of Karenina; never run"),
-        Key::optional("answer_notes", Form::Any, "notes about the answer; stored and not used"),
-        Key::optional("author", Form::Any, "its author; stored and not used"),
-        Key::optional("sources", Form::Any, "its sources; stored and not used"),
-        Key::optional("custom_metadata", Form::Any, "any further values; stored and not used"),
-        Key::optional("question_rubric", Form::Any, "a rubric of Karenina; stored and not used"),
-        Key::optional("question_dynamic_rubric", Form::Any, "a rubric of Karenina; stored and not used"),
-        Key::optional("workspace_path", Form::Any, "a directory of Karenina; stored and not used"),
-        Key::optional("id", Form::Any, "the id that Karenina gives it"),
+        TEXT.key,
+        RAW_ANSWER.key,
+        EXAMPLES.key,
+        KEYWORDS,
+        DATE_CREATED,
+        DATE_MODIFIED,
+        ANSWER_TEMPLATE,
+        ANSWER_NOTES,
+        AUTHOR,
+        SOURCES,
+        CUSTOM_METADATA,
+        QUESTION_RUBRIC,
+        QUESTION_DYNAMIC_RUBRIC,
+        WORKSPACE_PATH,
+        STORED_ID,
     ],
 };
 
 /// The keys of a question that have a place of their own.
-const OWN: [&str; 4] = ["question", "raw_answer", "examples", "id"];
+const OWN: [Key; 4] = [TEXT.key, RAW_ANSWER.key, EXAMPLES.key, STORED_ID];
 
-static EXAMPLE: Keys = Keys {
-    what: "an example",
-    keys: &[Key::required("question", Form::Text, "the question"), Key::required("answer", Form::Text, "the answer")],
-};
+const EXAMPLE_QUESTION: Field<String> = Field::required("question", shape::STRING, "the question");
+const ANSWER: Field<String> = Field::required("answer", shape::STRING, "the answer");
 
-const EXAMPLES: Form = Form::List(&Form::Object(&EXAMPLE));
+static EXAMPLE: Object = Object { what: "an example", keys: &[EXAMPLE_QUESTION.key, ANSWER.key] };
 
-static MODELS: Keys = Keys {
-    what: "`models` of a scenario",
-    keys: &[
-        Key::optional("subject", Form::Any, "the model that answers: a role, or `provider/model`")
-            .default("the role `subject`")
-            .or(&["answering_model"]),
-        Key::optional("parser", Form::Any, "the model that reads answers into templates: a role, or `provider/model`")
-            .default("the role `parser`")
-            .or(&["parsing_model"]),
-    ],
-};
+const EXAMPLES_SHAPE: Shape<Vec<(String, String)>> =
+    Shape::new(const { Form::List(&Form::Object(&EXAMPLE)) }, read_examples);
 
-pub(super) const MODELS_FORM: Form = Form::Object(&MODELS);
+const SUBJECT: Key = Key::optional("subject", Form::Any, "the model that answers: a role, or `provider/model`")
+    .or(&["answering_model"])
+    .default_words("the role `subject`")
+    .or_null();
+const PARSER: Key =
+    Key::optional("parser", Form::Any, "the model that reads answers into templates: a role, or `provider/model`")
+        .or(&["parsing_model"])
+        .default_words("the role `parser`")
+        .or_null();
 
-static UPDATE: Keys = Keys {
-    what: "`state_update`",
-    keys: &[Key::required("cel", Form::Text, "an expression that gives the new accumulated state")],
-};
+static MODEL_NAMES: Object = Object { what: "`models` of a scenario", keys: &[SUBJECT, PARSER] };
+
+pub(super) const MODELS_SHAPE: Shape<Models> = Shape::new(Form::Object(&MODEL_NAMES), read_models);
+
+const CEL: Key = Key::required("cel", Form::Text, "an expression that gives the new accumulated state");
+
+static UPDATE: Object = Object { what: "`state_update`", keys: &[CEL] };
 
 /// Reads the nodes of a scenario: an object of ids and nodes, or a list of nodes with ids.
 pub(super) fn read_all(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut ScenarioText) {
@@ -155,11 +197,11 @@ pub(super) fn read_all(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut Sc
 
 fn read(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>, text: &mut ScenarioText) {
     let n_before = reading.n_errors();
-    let Some(fields) = Fields::read(reading, &NODE, node) else {
+    let Some(fields) = NODE.fields(reading, node) else {
         lose(text, key);
         return;
     };
-    let id = fields.own_id(reading, key, "node", "edges and conditions call it by its id");
+    let id = fields.own_id(reading, key, &ID, "node", "edges and conditions call it by its id");
     let question = question(reading, &fields);
     let rest = rest(reading, &fields, text);
     let (Some(id), Some((question, question_span))) = (id.clone(), question) else {
@@ -168,8 +210,8 @@ fn read(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
     };
     let Rest { mut node, template, rubric, agent_identity, state_update } = rest;
     // A template class of the peer is used when its fields can be read without running it.
-    if node.template.is_none() && template.is_none() && fields.get("template").is_none() {
-        let source = question.stored.get("answer_template").and_then(Val::as_str);
+    if node.template.is_none() && template.is_none() && fields.key_span(&TEMPLATE).is_none() {
+        let source = question.stored.get(ANSWER_TEMPLATE.name).and_then(Val::as_str);
         node.template = source.and_then(|it| Template::from_python_source(it).ok());
     }
     text.scenario.nodes.push(ScenarioNode { id: id.value, question, ..node });
@@ -198,59 +240,55 @@ const UNFILLED: &str =
 
 /// What a node asks, and where that stands.
 fn question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<(Question, Span)> {
-    let node = fields.get("question")?;
-    let raw_answer = fields.given("raw_answer");
-    let examples = fields.given("examples");
-    let raw_answer = raw_answer.map(|it| reading.text("`raw_answer`", it));
-    let examples = examples.map(|it| read_examples(reading, it));
+    let node = fields.node(&QUESTION)?;
+    let raw_answer = fields.node(&RAW_ANSWER.key).map(|_| fields.read(reading, &RAW_ANSWER));
+    let examples = fields.read(reading, &EXAMPLES);
     let mut question = match &node.content {
         Content::Map(_) => {
-            let inside = Fields::read(reading, &QUESTION, node)?;
+            let inside = STORED_QUESTION.fields(reading, node)?;
             stored_question(reading, &inside)?
         }
-        _ => Question { text: reading.text("`question`", node)?.value, ..Question::default() },
+        _ => Question { text: reading.text(&QUESTION.quoted(), node)?.value, ..Question::default() },
     };
-    judging::unfilled(reading, node.get("question").unwrap_or(node), UNFILLED);
+    judging::unfilled(reading, node.get(TEXT.key.name).unwrap_or(node), UNFILLED);
     if let Some(answer) = raw_answer {
-        question.raw_answer = answer.map(|it| it.value);
+        question.raw_answer = answer;
     }
     question.examples.extend(examples.unwrap_or_default());
     Some((question, node.span))
 }
 
 fn stored_question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Question> {
-    let text = fields.get("question").and_then(|it| reading.text("`question`", it));
-    let raw_answer = fields.given("raw_answer").and_then(|it| reading.text("`raw_answer`", it)).map(|it| it.value);
-    let examples = fields.given("examples").map(|it| read_examples(reading, it)).unwrap_or_default();
-    let text = text?.value;
+    let text = fields.read(reading, &TEXT);
+    let raw_answer = fields.read(reading, &RAW_ANSWER);
+    let examples = fields.read(reading, &EXAMPLES).unwrap_or_default();
+    let text = text?;
     let mut stored: Map<'static> = Map::default();
-    for key in QUESTION.keys.iter().filter(|it| !OWN.contains(&it.name)) {
-        if let Some(value) = fields.given(key.name).map(|it| it.to_val().into_owned())
+    for key in STORED_QUESTION.keys.iter().filter(|it| OWN.iter().all(|own| own.name != it.name)) {
+        if let Some(value) = fields.node(&key.or_null()).map(|it| it.to_val().into_owned())
             && value != Val::List(Vec::new())
         {
             stored.insert(key.name.into(), value);
         }
     }
     // The peer's id follows from the text; one that does not is worth keeping.
-    if let Some(id) = fields.given("id").map(|it| it.to_val().into_owned())
+    if let Some(id) = fields.node(&STORED_ID).map(|it| it.to_val().into_owned())
         && id.as_str() != Some(question_id(&text).as_str())
     {
-        stored.insert("id".into(), id);
+        stored.insert(STORED_ID.name.into(), id);
     }
     Some(Question { text, raw_answer, examples, stored })
 }
 
-fn read_examples(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<(String, String)> {
-    let items = reading.list("`examples`", "a list of questions and answers", node);
+fn read_examples(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<(String, String)>> {
+    let items = reading.list(what, "a list of questions and answers", node);
     let mut examples = Vec::new();
     for item in items {
-        let Some(fields) = Fields::read(reading, &EXAMPLE, item) else { continue };
-        let mut said = |name: &str| fields.get(name).and_then(|it| reading.text(&format!("`{name}`"), it));
-        if let (Some(question), Some(answer)) = (said("question"), said("answer")) {
-            examples.push((question.value, answer.value));
-        }
+        let Some(fields) = EXAMPLE.fields(reading, item) else { continue };
+        let (question, answer) = (fields.read(reading, &EXAMPLE_QUESTION), fields.read(reading, &ANSWER));
+        examples.extend(question.zip(answer));
     }
-    examples
+    Some(examples)
 }
 
 /// What a node has besides its id and its question.
@@ -265,46 +303,45 @@ struct Rest {
 
 fn rest(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioText) -> Rest {
     let mut node = ScenarioNode::new("", Question::default());
-    node.description = fields.given("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
+    node.description = fields.read(reading, &DESCRIPTION);
     let mut names = (None, None);
-    match fields.given("template").and_then(|it| named_or(reading, "`template`", it, template::read)) {
+    match fields.read(reading, &TEMPLATE) {
         Some(Named::Name(name)) => names.0 = Some(name),
         Some(Named::Inline(template)) => node.template = Some(template),
         None => {}
     }
-    match fields.given("rubric").and_then(|it| named_or(reading, "`rubric`", it, rubric::read)) {
+    match fields.read(reading, &RUBRIC) {
         Some(Named::Name(name)) => names.1 = Some(name),
         Some(Named::Inline(traits)) => node.rubric = Some(traits),
         None => {}
     }
-    let of_peer = fields.get("question").and_then(|it| it.get("question_rubric")).filter(|it| !it.is_null());
-    if fields.given("rubric").is_none()
+    let of_peer = fields.node(&QUESTION).and_then(|it| it.get(QUESTION_RUBRIC.name)).filter(|it| !it.is_null());
+    if fields.node(&RUBRIC.key).is_none()
         && let Some(it) = of_peer
     {
-        node.rubric = rubric::read(reading, "`question_rubric`", it);
+        node.rubric = rubric::read(reading, &QUESTION_RUBRIC.quoted(), it);
     }
-    fields.given("system").into_iter().for_each(|it| judging::unfilled(reading, it, UNFILLED));
-    node.system = fields.given("system").and_then(|it| reading.text("`system`", it)).map(|it| it.value);
-    if let Some(it) = fields.given("models") {
-        let read = models(reading, it);
+    fields.node(&SYSTEM.key).into_iter().for_each(|it| judging::unfilled(reading, it, UNFILLED));
+    node.system = fields.read(reading, &SYSTEM);
+    if let Some(read) = fields.read(reading, &MODELS) {
         text.models.extend(read.names);
         node.models = read.models;
         node.system = node.system.take().or(read.system);
         node.stored = read.stored;
     }
-    if let Some(it) = fields.given("tools") {
-        let tools = reading.texts("`tools`", it);
+    if let Some(tools) = fields.read(reading, &TOOLS) {
         node.tools = Some(tools.iter().map(|it| it.value.clone()).collect());
         text.tools.extend(tools);
     }
-    let filter = fields.given("tool_filter").map(|it| tool_filter::read(reading, it, &mut text.filtered));
-    node.tool_filter = filter.unwrap_or_default();
+    let (tool_filter, filtered) = fields.read(reading, &TOOL_FILTER).unwrap_or_default();
+    node.tool_filter = tool_filter;
+    text.filtered.extend(filtered);
     node.state_update = state_update(reading, fields);
-    let identity = fields.given("agent_identity").and_then(|it| reading.text("`agent_identity`", it));
+    let identity = fields.read(reading, &AGENT_IDENTITY);
     let agent_identity = identity.as_ref().map(|it| it.span);
     node.agent_identity = identity.map(|it| it.value);
-    node.metadata = fields.metadata(reading);
-    let state_update = fields.key_span("state_update_source").or(fields.key_span("state_update"));
+    node.metadata = fields.read(reading, &METADATA).unwrap_or_default();
+    let state_update = fields.key_span(&STATE_UPDATE_SOURCE).or(fields.key_span(&STATE_UPDATE));
     Rest { node, template: names.0, rubric: names.1, agent_identity, state_update }
 }
 
@@ -314,17 +351,29 @@ pub(super) enum Named<T> {
     Inline(T),
 }
 
-pub(super) fn named_or<T>(
-    reading: &mut Reading<'_>,
-    what: &str,
-    node: &Node<'_>,
-    read: fn(&mut Reading<'_>, &str, &Node<'_>) -> Option<T>,
-) -> Option<Named<T>> {
-    match node.as_str() {
-        Some(name) => Some(Named::Name(Spanned::new(name.to_owned(), node.span))),
-        None => read(reading, what, node).map(Named::Inline),
+impl<T> Named<T> {
+    fn read(
+        reading: &mut Reading<'_>,
+        what: &str,
+        node: &Node<'_>,
+        inline: fn(&mut Reading<'_>, &str, &Node<'_>) -> Option<T>,
+    ) -> Option<Named<T>> {
+        match node.as_str() {
+            Some(name) => Some(Named::Name(Spanned::new(name.to_owned(), node.span))),
+            None => inline(reading, what, node).map(Named::Inline),
+        }
     }
 }
+
+const TEMPLATE_SHAPE: Shape<Named<Template>> =
+    Shape::new(const { Form::Either(&[Form::Text, template::FORM]) }, |reading, what, node| {
+        Named::read(reading, what, node, template::read)
+    });
+
+pub(super) const RUBRIC_SHAPE: Shape<Named<Vec<Trait>>> =
+    Shape::new(const { Form::Either(&[Form::Text, rubric::FORM]) }, |reading, what, node| {
+        Named::read(reading, what, node, rubric::read)
+    });
 
 /// Models that a scenario or a node names.
 #[derive(Default)]
@@ -338,28 +387,28 @@ pub(super) struct Models {
     pub(super) stored: Map<'static>,
 }
 
-pub(super) fn models(reading: &mut Reading<'_>, node: &Node<'_>) -> Models {
+fn read_models(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Models> {
     let mut read = Models::default();
-    let Some(fields) = Fields::read(reading, &MODELS, node) else { return read };
-    for name in ["subject", "parser"] {
-        let Some(node) = fields.given(name) else { continue };
+    let fields = MODEL_NAMES.fields(reading, node)?;
+    for (key, stored_name) in [(SUBJECT, "answering_model"), (PARSER, "parsing_model")] {
+        let Some(node) = fields.node(&key) else { continue };
+        let is_subject = key.name == SUBJECT.name;
         let model = match node.entries() {
-            Some(_) => peer_model(reading, name, node),
-            None => reading.text(&format!("`{name}`"), node),
+            Some(_) => peer_model(reading, key.name, node),
+            None => reading.text(&key.quoted(), node),
         };
         // What the name says already is not worth keeping.
         let is_named = model.as_ref().is_some_and(|it| node.to_val() == model_named(&it.value));
         if node.entries().is_some() && !is_named {
-            let key = if name == "subject" { "answering_model" } else { "parsing_model" };
-            read.stored.insert(key.into(), node.to_val().into_owned());
+            read.stored.insert(stored_name.into(), node.to_val().into_owned());
             let system = node.get("system_prompt").and_then(Node::as_str).map(str::to_owned);
-            read.system = read.system.take().or(system.filter(|it| name == "subject" && !it.is_empty()));
+            read.system = read.system.take().or(system.filter(|it| is_subject && !it.is_empty()));
         }
-        let place = if name == "subject" { &mut read.models.subject } else { &mut read.models.parser };
+        let place = if is_subject { &mut read.models.subject } else { &mut read.models.parser };
         *place = model.as_ref().map(|it| it.value.clone());
         read.names.extend(model);
     }
-    read
+    Some(read)
 }
 
 /// The keys of the peer's model that jurat uses, and those that only say what the others say.
@@ -393,11 +442,11 @@ fn peer_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<
 }
 
 fn state_update(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<StateUpdate> {
-    let source = fields.given("state_update_source").and_then(|it| reading.text("`state_update_source`", it));
-    let source = source.map(|it| StateUpdate::Callable(Callable::text(it.value)));
-    let Some(node) = fields.given("state_update") else { return source };
-    if let (Some(update), Some(source)) = (fields.key_span("state_update"), fields.key_span("state_update_source"))
-        && fields.given("state_update_source").is_some()
+    let source = fields.read(reading, &STATE_UPDATE_SOURCE);
+    let source = source.map(|it| StateUpdate::Callable(Callable::text(it)));
+    let Some(node) = fields.node(&STATE_UPDATE) else { return source };
+    if let (Some(update), Some(source)) = (fields.key_span(&STATE_UPDATE), fields.key_span(&STATE_UPDATE_SOURCE))
+        && fields.node(&STATE_UPDATE_SOURCE.key).is_some()
     {
         let message = "a node has either `state_update` or `state_update_source`, not both";
         let problem = Problem::new(&codes::CONFLICT, message).at(source, "and this").at(update, "this");
@@ -409,8 +458,8 @@ fn state_update(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<St
         reading.problem(problem.help(format!("write `state_update: {{cel: {}}}`", Val::from(text))));
         return None;
     }
-    let fields = Fields::read(reading, &UPDATE, node)?;
-    match when::expression(fields.get("cel")?, Expression::must_be_object) {
+    let fields = UPDATE.fields(reading, node)?;
+    match when::expression(fields.node(&CEL)?, Expression::must_be_object) {
         Ok(expression) => Some(StateUpdate::Cel(expression)),
         Err(error) => {
             reading.problem(Problem::new(&codes::BAD_EXPRESSION, error.message).at(error.span, "here"));

@@ -10,13 +10,14 @@
 use std::collections::HashSet;
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field::Field;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
+use jurat_format::shape;
 use jurat_format::value::{Content, Entry, Node, Span, Spanned};
 
-use super::super::task;
-use super::super::task::{Gate, Selection, Task, TaskKind, read_gate, read_ids};
+use super::super::task::{CONDITION, DEPENDS_ON, Gate, REQUIRED, Selection, Task, TaskKind, read_gate};
 use super::ScenarioText;
 use crate::outcome::{Code, format as outcome};
 use crate::scenario::{Callable, Criterion};
@@ -35,24 +36,17 @@ pub struct OutcomeText {
     pub(crate) is_flawed: bool,
 }
 
-/// Two are equal when they are the same as tasks.
-impl PartialEq for OutcomeText {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.depends_on, self.gate) == (&other.depends_on, other.gate)
-    }
-}
+const NAME: Field<Spanned<String>> =
+    Field::optional("name", shape::TEXT, "its name, when outcomes are a list").or(&["id"]);
+const DESCRIPTION: Field<String> =
+    Field::optional("description", shape::STRING, "what it asserts; shown in reports").or_null();
+const CHECK: Key = Key::optional("check", outcome::FORM, "how it is decided").or_null();
+const EVALUATE_SOURCE: Field<Spanned<String>> =
+    Field::optional("evaluate_source", shape::TEXT, "source text of code that decides it; shown, never run").or_null();
 
-static OUTCOME: Keys = Keys {
+static OUTCOME: Object = Object {
     what: "an outcome",
-    keys: &[
-        Key::optional("name", Form::Text, "its name, when outcomes are a list").or(&["id"]),
-        Key::optional("description", Form::Text, "what it asserts; shown in reports"),
-        Key::optional("check", outcome::FORM, "how it is decided"),
-        Key::optional("evaluate_source", Form::Text, "source text of code that decides it; shown, never run"),
-        task::KEYS_OF_OUTCOMES[0],
-        task::KEYS_OF_OUTCOMES[1],
-        task::KEYS_OF_OUTCOMES[2],
-    ],
+    keys: &[NAME.key, DESCRIPTION.key, CHECK, EVALUATE_SOURCE.key, DEPENDS_ON.key, CONDITION.key, REQUIRED.key],
 };
 
 const ONE: Form = Form::Object(&OUTCOME);
@@ -65,7 +59,7 @@ pub(super) fn read_all(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut Sc
         Content::Map(entries) => {
             for Entry { key, key_span, value } in entries {
                 let name = Spanned::new(key.clone().into_owned(), *key_span);
-                let is_long = ["check", "evaluate_source"].iter().any(|it| value.get(it).is_some());
+                let is_long = [CHECK, EVALUATE_SOURCE.key].iter().any(|it| value.get(it.name).is_some());
                 match is_long {
                     true => long(reading, Some(name), value, text),
                     false => short(reading, name, value, text),
@@ -97,35 +91,35 @@ fn short(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node<'_>, text
 
 fn long(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>, text: &mut ScenarioText) {
     let n_before = reading.n_errors();
-    let Some(fields) = Fields::read(reading, &OUTCOME, node) else {
+    let Some(fields) = OUTCOME.fields(reading, node) else {
         text.lost.outcomes = true;
         return;
     };
-    let name = key.or_else(|| match fields.get("name") {
-        Some(it) => reading.text("`name`", it),
+    let name = key.or_else(|| match fields.key_span(&NAME) {
+        Some(_) => fields.read(reading, &NAME),
         None => {
-            if !fields.may_mean("name") {
+            if !fields.may_mean(&NAME) {
                 let problem = Problem::new(&codes::MISSING_KEY, "an outcome in a list needs `name`");
                 reading.problem(problem.at(fields.head(), "without a name").help("its result stands under its name"));
             }
             None
         }
     });
-    let description = fields.given("description").and_then(|it| reading.text("`description`", it)).map(|it| it.value);
+    let description = fields.read(reading, &DESCRIPTION);
     let what = name.as_ref().map_or("an outcome".to_owned(), |it| format!("the outcome `{}`", it.value));
-    let check = fields.given("check").and_then(|it| outcome::read(reading, &what, it));
-    let source = fields.given("evaluate_source").and_then(|it| reading.text("`evaluate_source`", it));
-    if fields.given("check").is_none() && fields.given("evaluate_source").is_none() && !fields.may_mean("check") {
+    let check = fields.node(&CHECK).and_then(|it| outcome::read(reading, &what, it));
+    let source = fields.read(reading, &EVALUATE_SOURCE);
+    if fields.node(&CHECK).is_none() && fields.node(&EVALUATE_SOURCE.key).is_none() && !fields.may_mean(&CHECK) {
         let problem =
             Problem::new(&codes::MISSING_KEY, format!("{what} needs `check`")).at(fields.head(), "decided how?");
         reading.problem(problem.help("for example `check: { all_turns: { verify_result: true } }`"));
     }
-    let depends_on = fields.get("depends_on").map(|it| read_ids(reading, it)).unwrap_or_default();
+    let depends_on = fields.read(reading, &DEPENDS_ON).unwrap_or_default();
     let gate = read_gate(reading, &fields);
     let is_flawed = reading.n_errors() > n_before;
     text.lost.outcomes |= is_flawed;
     let (Some(name), true) = (name, check.is_some() || source.is_some()) else { return };
-    let place = fields.given("check").or(fields.given("evaluate_source")).map(|it| it.span);
+    let place = fields.node(&CHECK).or(fields.node(&EVALUATE_SOURCE.key)).map(|it| it.span);
     text.scenario.outcomes.push(Criterion {
         name: name.value,
         description: description.unwrap_or_default(),
@@ -159,10 +153,5 @@ impl ScenarioText {
         let mut seen = HashSet::new();
         let outcomes = self.scenario.outcomes.iter().zip(&self.outcomes);
         outcomes.filter(|(it, _)| seen.insert(it.name.as_str())).map(one).collect()
-    }
-
-    /// Whether a task of this scenario is one of its outcomes.
-    pub(in crate::suite) fn is_outcome(&self, task: &Task) -> bool {
-        matches!(task.kind, TaskKind::Outcome(_)) && self.scenario.outcomes.iter().any(|it| it.name == task.id.value)
     }
 }

@@ -1,30 +1,18 @@
 //! Scenarios written back, in the short forms.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use jurat_format::duration;
-use jurat_format::value::{Map, Spanned, Val, Value};
+use jurat_format::value::{Map, Val, Value};
 
-use super::super::task::{Gate, Task};
 use super::super::tool_filter;
-use super::super::write::{self, Members};
-use super::{OutcomeText, ScenarioText};
 use crate::outcome::format as outcome;
 use crate::scenario::definition::TURN_LIMIT;
 use crate::scenario::{
     Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Scenario, StateUpdate, when,
 };
 use crate::template::Trait;
-
-pub(in crate::suite) fn value(scenarios: &[ScenarioText], tasks: &[Task]) -> Value {
-    let one = |text: &ScenarioText| {
-        let mut map = scenario_named(&text.scenario, Some(text));
-        let own = tasks.iter().filter(|it| it.scope.as_ref() == Some(&text.name) && !text.is_outcome(it));
-        map.list("tasks", own.map(write::task));
-        Val::Map(map.0)
-    };
-    Val::Map(scenarios.iter().map(|it| (it.name.value.clone(), one(it))).collect())
-}
 
 impl Scenario {
     /// The scenario as it stands in a suite, without its name. Code is written as its words.
@@ -41,17 +29,11 @@ impl Scenario {
     /// # Ok::<(), jurat_core::scenario::BuildErrors>(())
     /// ```
     pub fn to_value(&self) -> Value {
-        scenario_value(self)
+        Val::Map(members(self).0)
     }
 }
 
-/// A scenario without its name.
-pub(crate) fn scenario_value(scenario: &Scenario) -> Value {
-    Val::Map(scenario_named(scenario, None).0)
-}
-
-/// A scenario; with its text, what that names elsewhere is written as a name.
-fn scenario_named(scenario: &Scenario, text: Option<&ScenarioText>) -> Members {
+fn members(scenario: &Scenario) -> Members {
     let mut map = Members::default();
     if !scenario.description.is_empty() {
         map.put("description", Val::from(scenario.description.clone()));
@@ -59,7 +41,7 @@ fn scenario_named(scenario: &Scenario, text: Option<&ScenarioText>) -> Members {
     map.text("system", scenario.system.as_ref());
     put_models(&mut map, &scenario.models, &Map::default());
     map.list("tools", scenario.tools.iter().map(|it| Val::from(it.clone())));
-    put_rubric(&mut map, Some(&scenario.rubric).filter(|it| !it.is_empty()), text.and_then(|it| it.rubric.as_ref()));
+    put_rubric(&mut map, Some(&scenario.rubric).filter(|it| !it.is_empty()));
     if scenario.turn_limit != TURN_LIMIT {
         map.put("turn_limit", Val::from(scenario.turn_limit));
     }
@@ -75,32 +57,22 @@ fn scenario_named(scenario: &Scenario, text: Option<&ScenarioText>) -> Members {
     if !scenario.entry.is_empty() {
         map.put("entry", Val::from(scenario.entry.clone()));
     }
-    let node = |(ix, node): (usize, &Node)| {
-        let text = text.and_then(|it| it.nodes.get(ix));
-        node_named(node, text.and_then(|it| it.template.as_ref()), text.and_then(|it| it.rubric.as_ref()))
-    };
-    let nodes = scenario.nodes.iter().enumerate();
     let mut seen = HashSet::new();
     let is_unique = scenario.node_ids().all(|it| seen.insert(it));
     map.put(
         "nodes",
         match is_unique {
-            true => Val::Map(nodes.map(|(ix, it)| (it.id.clone(), node((ix, it)))).collect()),
-            false => nodes.map(|(ix, it)| with_id(&it.id, node((ix, it)))).collect(),
+            true => Val::Map(scenario.nodes.iter().map(|it| (it.id.clone(), node_value(it))).collect()),
+            false => scenario.nodes.iter().map(|it| with_id(&it.id, node_value(it))).collect(),
         },
     );
     map.list("edges", scenario.edges.iter().map(edge));
-    let criterion = |(ix, it): (usize, &Criterion)| self::criterion(it, text.and_then(|text| text.outcomes.get(ix)));
-    map.list("outcomes", scenario.outcomes.iter().enumerate().map(criterion));
+    map.list("outcomes", scenario.outcomes.iter().map(criterion));
     map
 }
 
 /// A node without its id.
 pub(crate) fn node_value(node: &Node) -> Value {
-    node_named(node, None, None)
-}
-
-fn node_named(node: &Node, template: Option<&Spanned<String>>, rubric: Option<&Spanned<String>>) -> Value {
     let mut map = Members::default();
     map.text("description", node.description.as_ref());
     let Question { examples, raw_answer, .. } = &node.question;
@@ -111,12 +83,10 @@ fn node_named(node: &Node, template: Option<&Spanned<String>>, rubric: Option<&S
         Val::Map(members.into_iter().collect::<Map<'static>>())
     };
     map.list("examples", examples.iter().map(example));
-    match (&node.template, template) {
-        (_, Some(name)) => map.put("template", Val::from(name.value.clone())),
-        (Some(template), None) => map.put("template", template.to_value()),
-        (None, None) => {}
+    if let Some(template) = &node.template {
+        map.put("template", template.to_value());
     }
-    put_rubric(&mut map, node.rubric.as_ref(), rubric);
+    put_rubric(&mut map, node.rubric.as_ref());
     put_models(&mut map, &node.models, &node.stored);
     map.text("system", node.system.as_ref());
     if let Some(tools) = &node.tools {
@@ -160,7 +130,7 @@ pub(crate) fn edge(edge: &Edge) -> Value {
     Val::Map(map.0)
 }
 
-fn criterion(criterion: &Criterion, text: Option<&OutcomeText>) -> Value {
+fn criterion(criterion: &Criterion) -> Value {
     let mut map = Members::default();
     map.text("name", Some(&criterion.name));
     if !criterion.description.is_empty() {
@@ -172,14 +142,6 @@ fn criterion(criterion: &Criterion, text: Option<&OutcomeText>) -> Value {
     if let Some(evaluate) = &criterion.evaluate {
         map.put("evaluate_source", source(evaluate));
     }
-    if let Some(OutcomeText { depends_on, gate, .. }) = text {
-        map.list("depends_on", depends_on.iter().map(|it| Val::from(it.value.clone())));
-        match gate {
-            Gate::None => {}
-            Gate::Condition => map.put("condition", Val::Bool(true)),
-            Gate::Required => map.put("required", Val::Bool(true)),
-        }
-    }
     Val::Map(map.0)
 }
 
@@ -188,11 +150,9 @@ fn source(callable: &Callable) -> Value {
     Val::from(callable.source.clone().unwrap_or_else(|| "code of a program".to_owned()))
 }
 
-fn put_rubric(map: &mut Members, traits: Option<&Vec<Trait>>, name: Option<&Spanned<String>>) {
-    match (traits, name) {
-        (_, Some(name)) => map.put("rubric", Val::from(name.value.clone())),
-        (Some(traits), None) => map.put("rubric", traits.iter().map(Trait::to_value).collect()),
-        (None, None) => {}
+fn put_rubric(map: &mut Members, traits: Option<&Vec<Trait>>) {
+    if let Some(traits) = traits {
+        map.put("rubric", traits.iter().map(Trait::to_value).collect());
     }
 }
 
@@ -220,4 +180,27 @@ fn with_id(id: &str, node: Value) -> Value {
 
 fn keyed(key: &'static str, value: Value) -> Value {
     Val::Map([(key, value)].into_iter().collect::<Map<'static>>())
+}
+
+/// The members of an object being written.
+#[derive(Default)]
+struct Members(Map<'static>);
+
+impl Members {
+    fn put(&mut self, key: &'static str, value: Value) {
+        self.0.insert(Cow::Borrowed(key), value);
+    }
+
+    fn text(&mut self, key: &'static str, text: Option<&String>) {
+        if let Some(text) = text {
+            self.put(key, Val::from(text.clone()));
+        }
+    }
+
+    fn list(&mut self, key: &'static str, items: impl Iterator<Item = Value>) {
+        let items: Vec<Value> = items.collect();
+        if !items.is_empty() {
+            self.put(key, Val::List(items));
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! How the fields of a template are put together: what is written, what is read, and its JSON Schema.
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys, object};
+use jurat_format::form::{Form, Key, Object, object};
 use jurat_format::problem::{Problem, listed, listed_all};
-use jurat_format::reader::{Fields, Reading};
+use jurat_format::reader::Reading;
 use jurat_format::value::{Content, Node, Val, Value};
 
 use crate::template::{Field, Strategy};
@@ -28,51 +28,46 @@ const WAYS: [(&str, Way); 8] = [
     ("FieldCheck", Way::Field),
 ];
 
-pub(super) static AT_LEAST: Keys = Keys {
-    what: "`at_least_n` of a strategy",
-    keys: &[
-        Key::required("n", Form::Integer(0), "how many must be right"),
-        Key::required("conditions", Form::List(&Form::Defined("strategy")), "the list of strategies"),
-    ],
-};
+const N: Key = Key::required("n", Form::Integer(0), "how many must be right");
+const CONDITIONS: Key = Key::required("conditions", Form::List(&Form::Defined("strategy")), "the list of strategies");
 
-pub(super) static TYPED: Keys = Keys {
-    what: "a strategy with `type`",
-    keys: &[
-        Key::required("type", Form::Text, "`AllOf`, `AnyOf`, `AtLeastN` or `FieldCheck`"),
-        Key::optional("conditions", Form::List(&Form::Defined("strategy")), "the list of strategies that are combined"),
-        Key::optional("n", Form::Integer(0), "how many must be right"),
-        Key::optional("field", Form::Text, "the field that must be right").or(&["field_name"]),
-    ],
-};
+pub(super) static AT_LEAST: Object = Object { what: "`at_least_n` of a strategy", keys: &[N, CONDITIONS] };
+
+const TYPE: Key = Key::required("type", Form::Text, "`AllOf`, `AnyOf`, `AtLeastN` or `FieldCheck`");
+const TYPED_CONDITIONS: Key =
+    Key::optional("conditions", Form::List(&Form::Defined("strategy")), "the list of strategies that are combined")
+        .or_null();
+const TYPED_N: Key = Key::optional("n", Form::Integer(0), "how many must be right").or_null();
+const FIELD: Key = Key::optional("field", Form::Text, "the field that must be right").or(&["field_name"]).or_null();
+
+pub(super) static TYPED: Object =
+    Object { what: "a strategy with `type`", keys: &[TYPE, TYPED_CONDITIONS, TYPED_N, FIELD] };
 
 /// `name`, `{any_of: [name, …]}`, `{at_least_n: {n: 2, conditions: […]}}`, or the same as objects with `type`.
 pub(super) fn read_strategy(reading: &mut Reading<'_>, node: &Node<'_>, fields: &[Field]) -> Option<Strategy> {
     match &node.content {
         Content::Scalar(Val::Str(_)) => read_leaf(reading, node, fields),
-        Content::Map(_) if node.get("type").is_some() => {
-            let keys = Fields::read(reading, &TYPED, node)?;
-            let way = keys.get("type").and_then(|it| reading.choice("`type` of a strategy", &WAYS, it))?;
-            let needed = |reading: &mut Reading<'_>, name: &str| {
-                let found = keys.given(name);
-                if found.is_none()
-                    && let Some(key) = TYPED.find(name)
-                {
+        Content::Map(_) if node.get(TYPE.name).is_some() => {
+            let keys = TYPED.fields(reading, node)?;
+            let way = keys.node(&TYPE).and_then(|it| reading.choice("`type` of a strategy", &WAYS, it))?;
+            let needed = |reading: &mut Reading<'_>, key: &Key| {
+                let found = keys.node(key);
+                if found.is_none() {
                     reading.problem(keys.missing(key));
                 }
                 found
             };
             match way {
                 Way::Field => {
-                    let leaf = needed(reading, "field")?;
+                    let leaf = needed(reading, &FIELD)?;
                     read_leaf(reading, leaf, fields)
                 }
                 Way::All | Way::Any => {
-                    let conditions = needed(reading, "conditions")?;
+                    let conditions = needed(reading, &TYPED_CONDITIONS)?;
                     read_parts(reading, way, conditions, fields)
                 }
                 Way::AtLeast => {
-                    let (n, conditions) = (needed(reading, "n"), needed(reading, "conditions"));
+                    let (n, conditions) = (needed(reading, &TYPED_N), needed(reading, &TYPED_CONDITIONS));
                     read_at_least(reading, n?, conditions?, fields)
                 }
             }
@@ -81,8 +76,8 @@ pub(super) fn read_strategy(reading: &mut Reading<'_>, node: &Node<'_>, fields: 
             [only] if WAYS.iter().any(|(name, way)| *name == only.key && *way != Way::Field) => {
                 let way = WAYS.iter().find(|(name, _)| *name == only.key).map_or(Way::All, |(_, way)| *way);
                 if way == Way::AtLeast {
-                    let keys = Fields::read(reading, &AT_LEAST, &only.value)?;
-                    return read_at_least(reading, keys.get("n")?, keys.get("conditions")?, fields);
+                    let keys = AT_LEAST.fields(reading, &only.value)?;
+                    return read_at_least(reading, keys.node(&N)?, keys.node(&CONDITIONS)?, fields);
                 }
                 read_parts(reading, way, &only.value, fields)
             }

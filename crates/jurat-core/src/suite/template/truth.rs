@@ -2,41 +2,49 @@
 
 use jurat_compare::{Operand, Operator};
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Keys};
+use jurat_format::field;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
-use jurat_format::reader::{Fields, Reading};
-use jurat_format::value::{Kind, Node, Span, Val, Value, shown};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
+use jurat_format::value::{Kind, Node, Span, Spanned, Val, Value, shown};
 
-use super::super::write;
-use super::{VERIFY_WITH, read_operator};
+use super::super::comparison::operator_value;
+use super::VERIFY_WITH;
 use crate::template::definition::{is_trace, unusable, usual_operator};
 use crate::template::{Field, GroundTruth, GroundTruthCase};
 
-pub(super) static CONDITIONAL: Keys = Keys {
-    what: "a conditional ground truth",
-    keys: &[
-        Key::required("source", Form::Text, "a path that starts with `node_results.`"),
-        Key::required("cases", Form::Map(&Form::Any), "the ground truth for each value found there, by its text"),
-        Key::required("default", Form::Any, "the ground truth for any other value, and when there is none"),
-        Key::optional("__conditional__", Form::Boolean, "how Karenina marks it"),
-    ],
-};
+const SOURCE: field::Field<Spanned<String>> =
+    field::Field::required("source", shape::TEXT, "a path that starts with `node_results.`");
+const CASES: field::Field<Vec<(String, GroundTruthCase)>> = field::Field::required(
+    "cases",
+    Shape::new(Form::Map(&Form::Any), read_cases),
+    "the ground truth for each value found there, by its text",
+);
+const DEFAULT: field::Field<GroundTruthCase> = field::Field::required(
+    "default",
+    Shape::new(Form::Any, read_case),
+    "the ground truth for any other value, and when there is none",
+);
+const MARK: Key = Key::optional("__conditional__", Form::Boolean, "how Karenina marks it");
 
-pub(super) static CASE: Keys = Keys {
-    what: "a case of a ground truth",
-    keys: &[Key::required("value", Form::Any, "what the field must be"), VERIFY_WITH],
-};
+pub(super) static CONDITIONAL: Object =
+    Object { what: "a conditional ground truth", keys: &[SOURCE.key, CASES.key, DEFAULT.key, MARK] };
+
+const VALUE: Key = Key::required("value", Form::Any, "what the field must be");
+
+pub(super) static CASE: Object = Object { what: "a case of a ground truth", keys: &[VALUE, VERIFY_WITH.key] };
 
 /// A value, or `{conditional: {source, cases, default}}`, or the same as a peer stores it.
 pub(super) fn read_ground_truth(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Option<GroundTruth> {
     let inner = match node.entries() {
         Some([only]) if only.key == "conditional" => Some(&only.value),
-        _ if node.get("__conditional__").is_some() => Some(node),
+        _ if node.get(MARK.name).is_some() => Some(node),
         _ => None,
     };
     let Some(inner) = inner else { return Some(GroundTruth::Value(node.to_val().into_owned())) };
-    let keys = Fields::read(reading, &CONDITIONAL, inner)?;
-    let source = keys.get("source").and_then(|it| reading.text("`source`", it));
+    let keys = CONDITIONAL.fields(reading, inner)?;
+    let source = keys.read(reading, &SOURCE);
     if let Some(source) = &source
         && source.value.strip_prefix("node_results.").is_none_or(|it| it.is_empty() || it.contains(".."))
     {
@@ -45,33 +53,34 @@ pub(super) fn read_ground_truth(reading: &mut Reading<'_>, name: &str, node: &No
         reading.problem(problem.help("for example `node_results.first.parsed.kind`"));
         return None;
     }
-    let cases = keys.get("cases").and_then(|it| match it.entries() {
-        Some(entries) => {
-            let read: Vec<_> =
-                entries.iter().map(|it| Some((it.key.clone().into_owned(), read_case(reading, &it.value)?))).collect();
-            read.into_iter().collect::<Option<Vec<_>>>()
-        }
-        None => {
-            reading.wrong_type("`cases`", "an object of texts and what holds for each", it);
-            None
-        }
-    });
-    let default = keys.get("default").and_then(|it| read_case(reading, it));
+    let cases = keys.read(reading, &CASES);
+    let default = keys.read(reading, &DEFAULT);
     Some(GroundTruth::Conditional { source: source?.value, cases: cases?, default: default? })
 }
 
+fn read_cases(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<(String, GroundTruthCase)>> {
+    let Some(entries) = node.entries() else {
+        reading.wrong_type(what, "an object of texts and what holds for each", node);
+        return None;
+    };
+    let read: Vec<_> =
+        entries.iter().map(|it| Some((it.key.clone().into_owned(), read_case(reading, what, &it.value)?))).collect();
+    read.into_iter().collect()
+}
+
 /// `{value, verify_with}`, or the value alone.
-fn read_case(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<GroundTruthCase> {
-    if node.get("value").is_none() {
+fn read_case(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<GroundTruthCase> {
+    if node.get(VALUE.name).is_none() {
         return Some(GroundTruthCase { value: node.to_val().into_owned(), verify_with: None });
     }
-    let keys = Fields::read(reading, &CASE, node)?;
-    let verify_with = keys.given("verify_with").map(|it| read_operator(reading, it));
-    let value = keys.get("value")?.to_val().into_owned();
-    match verify_with {
-        Some(operator) => Some(GroundTruthCase { value, verify_with: Some(operator?.value) }),
-        None => Some(GroundTruthCase { value, verify_with: None }),
-    }
+    let keys = CASE.fields(reading, node)?;
+    let operator = keys.node(&VERIFY_WITH.key).map(|_| keys.read(reading, &VERIFY_WITH));
+    let value = keys.node(&VALUE)?.to_val().into_owned();
+    let verify_with = match operator {
+        Some(operator) => Some(operator?.value),
+        None => None,
+    };
+    Some(GroundTruthCase { value, verify_with })
 }
 
 /// The type of a ground truth, when nobody says what a field is. A whole number may be compared with one that is not.
@@ -199,6 +208,6 @@ fn kind_of(name: &str) -> Option<Kind> {
 }
 
 pub(super) fn case_value(case: &GroundTruthCase) -> Value {
-    let operator = case.verify_with.as_ref().map(|it| ("verify_with", write::operator(it)));
+    let operator = case.verify_with.as_ref().map(|it| ("verify_with", operator_value(it)));
     Val::Map([("value", case.value.clone())].into_iter().chain(operator).collect())
 }

@@ -2,7 +2,7 @@
 
 use jurat_format::value::{Map, Val, Value};
 
-use super::super::write;
+use super::super::comparison::operator_value;
 use super::strategy::strategy_value;
 use super::truth::case_value;
 use crate::template::{Field, GroundTruth, Template};
@@ -36,7 +36,7 @@ fn field_value(field: &Field) -> Value {
         }
     }
     if let Some(operator) = &field.verify_with {
-        members.push(("verify_with", write::operator(operator)));
+        members.push(("verify_with", operator_value(operator)));
     }
     if field.weight != 1.0 {
         members.push(("weight", Val::F(field.weight)));
