@@ -46,7 +46,7 @@ pub(crate) struct Addresses {
 }
 
 /// From an idle machine it is 6 s for one and 30 s for the other.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How often somebody who waits looks again.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -202,14 +202,14 @@ impl Running {
     fn wait(&mut self) -> Result<(), Failure> {
         let start = Instant::now();
         let (path, status) = self.server.health();
-        while start.elapsed() < PATIENCE {
+        while start.elapsed() < TIMEOUT {
             if http::get(self.port, path).is_ok_and(|it| it.status == status) {
                 return Ok(());
             }
             self.check()?;
             thread::sleep(PAUSE);
         }
-        Err(self.failure(&format!("does not answer after {} s", PATIENCE.as_secs())))
+        Err(self.failure(&format!("does not answer after {} s", TIMEOUT.as_secs())))
     }
 
     /// Fails if it has ended.

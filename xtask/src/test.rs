@@ -96,7 +96,8 @@ impl Work {
 }
 
 /// There are no examples. Asking for them lets the features count that tests turn on in dependencies, as in the lints.
-const DOCUMENTATION: &[&str] = &["doc", "--locked", "--workspace", "--no-deps", "--lib", "--bins", "--examples"];
+const DOCUMENTATION: &[&str] =
+    &["doc", "--locked", "--workspace", "--no-deps", "--lib", "--bin", "xtask*", "--examples"];
 
 fn chore(words: &[&str]) -> Result<Command, Failure> {
     let own = std::env::current_exe().map_err(|error| Failure::new(format!("cannot find this program: {error}")))?;

@@ -10,7 +10,7 @@ use jurat_core::effect::{Outcome, Request, StepSite};
 use jurat_core::plan::CaseSource;
 use jurat_core::scenario::Step;
 use jurat_format::value::Val;
-use jurat_host::Sight;
+use jurat_host::HostFiles;
 use jurat_model::tool::Toolbox;
 
 use crate::case_source::OpenCase;
@@ -140,7 +140,7 @@ impl<'l> Live<'l> {
         };
         let run = run.unwrap_or_else(|| definition.clone());
         let source = check.map(|it| it.source.clone()).unwrap_or_default();
-        CheckEnvironment { sight: Sight { definition, run }, source, evidence, memory: &self.memory }
+        CheckEnvironment { host_files: HostFiles { definition, run }, source, evidence, memory: &self.memory }
     }
 
     /// What an action gets: one that gathers evidence, the time that is left and the tools of the case; one that judges it, what a check sees.

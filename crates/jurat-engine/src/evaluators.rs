@@ -142,7 +142,7 @@ impl Evaluators {
             Some(Err(failure)) => {
                 let words = failure.to_string();
                 match failure {
-                    Failure::Raised { stdout, stderr, .. } | Failure::NotKept { stdout, stderr, .. } => {
+                    Failure::Raised { stdout, stderr, .. } | Failure::NotStored { stdout, stderr, .. } => {
                         returned(Val::from(words), true, printed(stdout, stderr))
                     }
                     Failure::Deadline(_) => fault(FaultKind::Timeout, words),

@@ -308,7 +308,7 @@ async fn called(name: &str, callable: Option<&Callable>, arguments: &Value) -> O
 fn looked(looks: &[Look], check: Option<&CheckEnvironment<'_>>) -> Outcome {
     let Some(check) = check else { return nowhere("files are looked at for checks alone") };
     let started = std::time::Instant::now();
-    let value = looks.iter().map(|it| check.memory.look(&check.sight, it)).collect();
+    let value = looks.iter().map(|it| check.memory.look(&check.host_files, it)).collect();
     Outcome::Returned(Box::new(Returned {
         value,
         is_error: false,

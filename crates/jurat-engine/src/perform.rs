@@ -11,7 +11,7 @@ use jurat_core::check::{Base, Files as _, Look};
 use jurat_core::effect::{Endpoint, Outcome, PerformerKey, Request};
 use jurat_core::scenario::Callable;
 use jurat_format::value::{Val, Value};
-use jurat_host::Sight;
+use jurat_host::HostFiles;
 use jurat_model::{Toolbox, Turn};
 
 use crate::Stop;
@@ -93,7 +93,7 @@ impl Performer<'_> {
 /// What a check sees beside its request.
 #[derive(Debug)]
 pub struct CheckEnvironment<'a> {
-    pub sight: Sight,
+    pub host_files: HostFiles,
     /// The file that the check is defined in.
     pub source: PathBuf,
     /// The evidence of its case.
@@ -116,16 +116,16 @@ struct Remembered {
 
 impl Memory {
     /// What is at a path, or was when a check looked there first.
-    pub fn look(&self, sight: &Sight, look: &Look) -> Value {
+    pub fn look(&self, host_files: &HostFiles, look: &Look) -> Value {
         let base = match look.base {
-            Base::Definition => &sight.definition,
-            Base::Run => &sight.run,
+            Base::Definition => &host_files.definition,
+            Base::Run => &host_files.run,
         };
         let is_same = |it: &&Remembered| it.look == *look && it.base == *base;
         if let Some(known) = self.0.borrow().iter().find(is_same) {
             return known.seen.clone();
         }
-        let seen = sight.look(look).to_value();
+        let seen = host_files.look(look).to_value();
         self.0.borrow_mut().push(Remembered { look: look.clone(), base: base.clone(), seen: seen.clone() });
         seen
     }
@@ -143,7 +143,7 @@ mod tests {
     fn checks_of_one_case_see_the_same() {
         let folder = tempfile::tempdir().expect("there is room for files");
         let other = tempfile::tempdir().expect("there is room for files");
-        let at = |run: &Path| Sight { definition: folder.path().to_owned(), run: run.to_owned() };
+        let at = |run: &Path| HostFiles { definition: folder.path().to_owned(), run: run.to_owned() };
         let look = |wants: Wants| Look { path: "report.md".to_owned(), base: Base::Run, wants };
         let memory = Memory::default();
         let nothing = memory.look(&at(folder.path()), &look(Wants::Kind));

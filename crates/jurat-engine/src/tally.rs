@@ -278,7 +278,7 @@ pub(crate) fn taken_by_run(artifact: &Val<'_>) -> (Usage, Option<f64>) {
         cached: count("cached_input_tokens"),
         reasoning: count("reasoning_tokens"),
     };
-    let nothing = (counted == Usage::default() && asked_nobody(artifact)).then_some(0.0);
+    let nothing = (counted == Usage::default() && asked_none(artifact)).then_some(0.0);
     (counted, usage.get("cost_usd").and_then(Val::as_f64).or(nothing))
 }
 
@@ -288,7 +288,7 @@ fn model_of_run<'v>(artifact: &'v Val<'_>) -> Option<&'v str> {
 }
 
 /// Whether an agent certainly got no answer of a model: its endpoint failed, or it has none and was cut off from everything else.
-fn asked_nobody(artifact: &Val<'_>) -> bool {
+fn asked_none(artifact: &Val<'_>) -> bool {
     let text =
         |value: Option<&Val<'_>>, key: &str| value.and_then(|it| it.get(key)).and_then(Val::as_str).map(str::to_owned);
     let metadata = artifact.get("runner_metadata");

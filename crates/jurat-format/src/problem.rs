@@ -118,7 +118,7 @@ impl Problem {
 /// not take more memory than a file. Since the kind decides how bad a problem is, no error is lost behind warnings.
 #[derive(Debug, Default)]
 pub struct Problems {
-    kept: Vec<Problem>,
+    listed: Vec<Problem>,
     n_found: HashMap<&'static str, usize>,
     n_errors: usize,
 }
@@ -131,8 +131,8 @@ impl Problems {
         let n_found = self.n_found.entry(problem.code.name).or_default();
         *n_found += 1;
         match (*n_found).cmp(&MAX_OF_A_KIND) {
-            Ordering::Less => self.kept.push(problem),
-            Ordering::Equal => self.kept.push(problem.help("there may be more of this kind; they are not listed")),
+            Ordering::Less => self.listed.push(problem),
+            Ordering::Equal => self.listed.push(problem.help("there may be more of this kind; they are not listed")),
             Ordering::Greater => {}
         }
     }
@@ -141,19 +141,19 @@ impl Problems {
         problems.into_iter().for_each(|it| self.push(it));
     }
 
-    /// Whether another problem of this kind would be kept. Worth asking before one that takes a search to make.
+    /// Whether another problem of this kind would be listed. Worth asking before one that takes a search to make.
     pub fn has_room(&self, code: &Code) -> bool {
         self.n_found.get(code.name).is_none_or(|it| *it < MAX_OF_A_KIND)
     }
 
-    /// How many errors were found, kept or not.
+    /// How many errors were found, listed or not.
     pub fn n_errors(&self) -> usize {
         self.n_errors
     }
 
     /// The problems, without those that say the same about the same place.
     pub fn into_vec(self) -> Vec<Problem> {
-        each_once(self.kept)
+        each_once(self.listed)
     }
 }
 
@@ -193,19 +193,21 @@ fn cut(text: &str, longest: usize) -> String {
 /// The known name that somebody who wrote `written` most likely meant.
 pub fn nearest<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let folded = fold(written);
-    let likeness = |name: &str| strsim::normalized_damerau_levenshtein(&folded, &fold(name));
+    let similarity = |name: &str| strsim::normalized_damerau_levenshtein(&folded, &fold(name));
     known
         .into_iter()
         .filter(|name| may_be_near(&folded, name))
-        .take(MAX_LIKENESSES)
-        .map(|name| (name, likeness(name)))
-        .filter(|(name, likeness)| *likeness >= 0.6 || (written.len() <= 4 && name.len() <= 4 && *likeness >= 0.5))
+        .take(MAX_SIMILARITIES)
+        .map(|name| (name, similarity(name)))
+        .filter(|(name, similarity)| {
+            *similarity >= 0.6 || (written.len() <= 4 && name.len() <= 4 && *similarity >= 0.5)
+        })
         .max_by(|left, right| left.1.total_cmp(&right.1))
         .map(|(name, _)| name)
 }
 
 /// How many names are looked at closely; a suite may have a hundred thousand.
-const MAX_LIKENESSES: usize = 2000;
+const MAX_SIMILARITIES: usize = 2000;
 
 /// Whether the lengths alone do not rule out that two names are near each other. Costs nothing, unlike the comparison.
 fn may_be_near(folded: &str, name: &str) -> bool {

@@ -269,7 +269,7 @@ fn text(path: &Path) -> io::Result<Option<(String, bool)>> {
 
 /// A key output that was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptFile {
+pub struct StoredFile {
     /// Where it is now, relative to where it is stored.
     pub path: PathBuf,
     pub size: u64,
@@ -287,7 +287,7 @@ pub struct Root<'r> {
 }
 
 /// Copies a file of a workspace to where it is stored, or returns why not. Links are followed within the workspace, and never out of it.
-pub fn keep(root: Root<'_>, path: &str, into: &Path, most: u64) -> Result<KeptFile, String> {
+pub fn keep(root: Root<'_>, path: &str, into: &Path, most: u64) -> Result<StoredFile, String> {
     let (relative, at) = below(root, path)?;
     let file = open_plain(&at).map_err(|error| error.to_string())?;
     let size = file.metadata().map_err(|error| error.to_string())?.len();
@@ -301,7 +301,7 @@ pub fn keep(root: Root<'_>, path: &str, into: &Path, most: u64) -> Result<KeptFi
         sha256(&target)
     })();
     let sha256 = copied.map_err(|error| format!("it cannot be stored: {error}"))?;
-    Ok(KeptFile { path: PathBuf::from(relative), size, sha256 })
+    Ok(StoredFile { path: PathBuf::from(relative), size, sha256 })
 }
 
 /// The names in a folder of a workspace, in order; none when it is not there, or a link leads out of the workspace.

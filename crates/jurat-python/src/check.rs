@@ -11,7 +11,7 @@ use jurat_core::suite::{Task, TaskKind, load};
 use jurat_format::problem::Severity;
 use jurat_format::source::{Files, ReadError};
 use jurat_format::value::{Map, Val};
-use jurat_host::Sight;
+use jurat_host::HostFiles;
 use jurat_host::hook::{self, Ender, HookCall};
 use jurat_sandbox::worker;
 use pyo3::prelude::*;
@@ -34,7 +34,7 @@ pub(crate) fn run_checks(
     let tasks = tasks(py, checks, &base_dir)?;
     let artifact = json::value(artifact)?;
     let evidence = run::evidence(artifact).map_err(|it| named(py, "DataError", format!("the run artifact: {it}")))?;
-    let sight = |check: &Check| Sight { definition: check.home().to_owned(), run: base_dir.clone() };
+    let host_files = |check: &Check| HostFiles { definition: check.home().to_owned(), run: base_dir.clone() };
     let mut results = Vec::new();
     for task in &tasks {
         let TaskKind::Check(check) = &task.kind else { continue };
@@ -56,7 +56,7 @@ pub(crate) fn run_checks(
                     Err(error) => (None, error),
                 }
             }
-            _ => match check.run(&evidence, &sight(check)) {
+            _ => match check.run(&evidence, &host_files(check)) {
                 Judgement::Passed => (Some(true), String::new()),
                 Judgement::Failed(mismatch) => (Some(false), mismatch.to_string()),
                 Judgement::Error(error) => (None, error.to_string()),

@@ -19,7 +19,7 @@ pub(crate) const READY: u8 = b'Y';
 pub(crate) const WRONG: u8 = b'W';
 pub(crate) const VALUE: u8 = b'V';
 pub(crate) const RAISED: u8 = b'E';
-pub(crate) const NOT_KEPT: u8 = b'N';
+pub(crate) const NOT_STORED: u8 = b'N';
 pub(crate) const DIED: u8 = b'D';
 
 pub(crate) fn framed(kind: u8, body: &[u8]) -> Vec<u8> {

@@ -245,7 +245,7 @@ impl Process {
                 let raised: Raised = serde_json::from_str(text).map_err(|_| garbled("an error is no JSON"))?;
                 Err(Failure::Raised { kind: raised.kind, message: raised.message, line: raised.line, stdout, stderr })
             }
-            frame::NOT_KEPT => Err(Failure::NotKept { why: text.to_owned(), stdout, stderr }),
+            frame::NOT_STORED => Err(Failure::NotStored { why: text.to_owned(), stdout, stderr }),
             frame::DIED => Err(Failure::Died { how: text.to_owned(), stderr }),
             _ => return Err(garbled("a message of no kind")),
         })

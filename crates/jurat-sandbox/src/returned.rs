@@ -40,7 +40,7 @@ pub enum Failure {
     },
     /// What it returned cannot be written down.
     #[error("the returned value cannot be stored: {why}")]
-    NotKept {
+    NotStored {
         why: String,
         /// What the call wrote to standard output.
         stdout: Output,

@@ -78,7 +78,7 @@ impl Bench {
         // Where the stack begins depends on the environment, and what copying costs depends on where things lie.
         valgrind.args(["repeat", name, &n.to_string()]).env_clear().envs(env::var_os("PATH").map(|it| ("PATH", it)));
         let (_, said) = program::both_outputs(&mut valgrind)?;
-        collected(&said).ok_or_else(|| Failure::new(format!("callgrind told no count for `{name}`: {said}")))
+        collected(&said).ok_or_else(|| Failure::new(format!("callgrind reported no count for `{name}`: {said}")))
     }
 }
 

@@ -24,7 +24,7 @@ const LONGEST_IMPORT_MS: f64 = 50.0;
 /// Who is measured: the peer first.
 const WHO: [&str; 4] = ["scouter", "dicts", "arrow", "jsonl"];
 
-/// What one process told.
+/// What one process output.
 #[derive(Debug, Clone, Copy)]
 struct Figures {
     building: f64,
@@ -76,8 +76,9 @@ fn import_ms(environment: &Path) -> Result<f64, Failure> {
     let import = "import time; start = time.perf_counter(); import jurat; print(1e3 * (time.perf_counter() - start))";
     let mut least = f64::INFINITY;
     for _ in 0..IMPORTS {
-        let told = program::output(Command::new(environment.join("bin/python")).args(["-c", import]))?;
-        let took: f64 = told.trim().parse().map_err(|_| Failure::new(format!("importing told no time: {told}")))?;
+        let output = program::output(Command::new(environment.join("bin/python")).args(["-c", import]))?;
+        let took: f64 =
+            output.trim().parse().map_err(|_| Failure::new(format!("importing reported no time: {output}")))?;
         least = least.min(took);
     }
     Ok(least)
@@ -96,10 +97,10 @@ impl Figures {
 fn measured(environment: &Path, who: &str, n: u64) -> Result<Figures, Failure> {
     let work = program::root().join("xtask/bench/peers/work.py");
     let mut python = Command::new(environment.join("bin/python"));
-    let told = program::output(python.arg(work).args([who, &n.to_string()]))?;
-    let wrong = || Failure::new(format!("`{who}` told no figures: {told}"));
-    let told: Value = serde_json::from_str(told.lines().last().unwrap_or_default()).map_err(|_| wrong())?;
-    let figure = |name: &str| told[name].as_f64().ok_or_else(wrong);
+    let output = program::output(python.arg(work).args([who, &n.to_string()]))?;
+    let wrong = || Failure::new(format!("`{who}` reported no figures: {output}"));
+    let output: Value = serde_json::from_str(output.lines().last().unwrap_or_default()).map_err(|_| wrong())?;
+    let figure = |name: &str| output[name].as_f64().ok_or_else(wrong);
     Ok(Figures { building: figure("building_s")?, judging: figure("judging_s")?, memory: figure("memory_bytes")? })
 }
 

@@ -11,7 +11,7 @@ use jurat_core::suite::{TaskKind, load};
 use jurat_format::problem::Severity;
 use jurat_format::source::{Files, ReadError};
 use jurat_format::value::{Map, Val, Value};
-use jurat_host::Sight;
+use jurat_host::HostFiles;
 use jurat_host::hook::{self, Ender, HookCall};
 
 use super::{Answer, compared, object, part, text_part};
@@ -38,8 +38,8 @@ fn decided(input: &Val<'_>, root: &Path, home: &Path) -> Result<Value, String> {
         Rule::Hook(hook) => return Ok(hooked(hook, &check, &evidence)),
         _ => {}
     }
-    let sight = Sight { definition: check.home().to_owned(), run: root.to_owned() };
-    Ok(match check.run(&evidence, &sight) {
+    let host_files = HostFiles { definition: check.home().to_owned(), run: root.to_owned() };
+    Ok(match check.run(&evidence, &host_files) {
         Judgement::Passed => object([("passed", Val::Bool(true))]),
         Judgement::Failed(_) => object([("passed", Val::Bool(false))]),
         Judgement::Error(_) => error("check_error"),

@@ -22,7 +22,7 @@ pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
     }
     let value = transport::read(part(input, "value")?, language).map_err(|error| error.to_string())?;
     let got = normalise(text_part(input, "evaluator")?, language, &configs, &value);
-    Ok(Answer { expected: expect.to_string(), got: told(&got).to_string(), right: is_expected(expect, &got) })
+    Ok(Answer { expected: expect.to_string(), got: shown(&got).to_string(), right: is_expected(expect, &got) })
 }
 
 fn is_expected(expect: &Val<'_>, got: &[Evaluation]) -> bool {
@@ -67,7 +67,7 @@ fn is_rejection(expected: &Val<'_>, got: &Rejection) -> bool {
     expected.get("kind").and_then(Val::as_str) == Some(got.kind.name()) && is_message && mentions_all && lists_all
 }
 
-fn told(got: &[Evaluation]) -> Value {
+fn shown(got: &[Evaluation]) -> Value {
     let one = |it: &Evaluation| match &it.result {
         Ok(triple) => object([("name", Val::from(it.name.clone())), ("result", triple.to_value())]),
         Err(rejection) => {

@@ -99,19 +99,19 @@ fn executed(input: &Val<'_>) -> Result<Value, String> {
     let ready = ReadyScenario::new(scenario, None).map_err(|it| it.to_string())?;
     let turns = part(input, "turns")?.as_list().ok_or("`turns` is not a list")?;
     let mut traversal = Traversal::start(&ready, "m", "m", 0);
-    let mut told: Vec<(String, Vec<Message>)> = Vec::new();
+    let mut asked: Vec<(String, Vec<Message>)> = Vec::new();
     loop {
         let steps = traversal.steps();
         let Some(step) = steps.first() else { break };
         match (Seat::numbered(step.site.seat), &step.request) {
             (Some(Seat::Subject), _) => {
-                let turn = turns.get(told.len()).ok_or("there are more turns than are given")?;
-                let now = traversal.turn_input().ok_or("a subject is asked that is told nothing")?;
-                told.push((now.question.clone(), traversal.prior()));
+                let turn = turns.get(asked.len()).ok_or("there are more turns than are given")?;
+                let now = traversal.turn_input().ok_or("a subject is asked that has no input")?;
+                asked.push((now.question.clone(), traversal.prior()));
                 traversal.take(given(turn)?);
             }
             (Some(Seat::Update), Request::Action(action)) => {
-                let turn = told.len().checked_sub(1).and_then(|it| turns.get(it));
+                let turn = asked.len().checked_sub(1).and_then(|it| turns.get(it));
                 let returned = updated(action, turn.and_then(|it| it.get("state_update")));
                 traversal.apply(step.site, Outcome::Returned(Box::new(returned)));
             }
@@ -119,7 +119,7 @@ fn executed(input: &Val<'_>) -> Result<Value, String> {
         }
     }
     match traversal.end() {
-        Some(End::Execution(execution)) => Ok(ended(execution, &told)),
+        Some(End::Execution(execution)) => Ok(ended(execution, &asked)),
         _ => Err("it came to no end".to_owned()),
     }
 }
@@ -174,7 +174,7 @@ fn updated(action: &Action, script: Option<&Val<'_>>) -> Returned {
     Returned { value, is_error: fails, printed: Printed::default(), latency: Duration::ZERO, at_ms: 0 }
 }
 
-fn ended(execution: &Execution, told: &[(String, Vec<Message>)]) -> Value {
+fn ended(execution: &Execution, asked: &[(String, Vec<Message>)]) -> Value {
     // The peer gives up the whole run where nobody can tell how to go on.
     if let Some(kind) = execution.unclear {
         return fault(&Inapplicable { fault: kind, reason: String::new() });
@@ -201,7 +201,7 @@ fn ended(execution: &Execution, told: &[(String, Vec<Message>)]) -> Value {
     let members = keys.into_iter().filter_map(|key| Some((key, evidence.get(key)?.clone())));
     let own = [
         ("terminal_failure", execution.terminal_failure.as_ref().map_or(Val::Null, failure)),
-        ("turns", told.iter().enumerate().map(turn).collect()),
+        ("turns", asked.iter().enumerate().map(turn).collect()),
     ];
     Val::Map(members.chain(own).collect::<Map<'static>>())
 }

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// A model of 135 million weights on one busy core takes its time.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 #[derive(Debug, PartialEq)]
 pub(super) struct Answer {
@@ -25,8 +25,8 @@ pub(super) fn post(port: u16, path: &str, key: &str, body: &str) -> io::Result<A
 
 /// A server of HTTP/1.0 sends no chunks and closes the connection, so the answer ends where the bytes do.
 fn exchange(port: u16, request: &str) -> io::Result<Answer> {
-    let mut socket = TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), PATIENCE)?;
-    socket.set_read_timeout(Some(PATIENCE))?;
+    let mut socket = TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), TIMEOUT)?;
+    socket.set_read_timeout(Some(TIMEOUT))?;
     socket.write_all(request.as_bytes())?;
     let mut bytes = Vec::new();
     socket.read_to_end(&mut bytes)?;

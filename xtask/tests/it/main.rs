@@ -5,6 +5,7 @@
 //! * [`purity`]: what the core may not touch.
 //! * [`unsafety`]: where `unsafe` may stand.
 //! * [`file_names`]: what a file may not be called.
+//! * [`words`]: what names are made of.
 //! * [`features`]: what must have the features of the whole workspace.
 //!
 //! Each rule is a function from text to complaints, tried on small snippets and then on this repository. [`tokens`] reads
@@ -18,3 +19,4 @@ mod purity;
 mod repository;
 mod tokens;
 mod unsafety;
+mod words;

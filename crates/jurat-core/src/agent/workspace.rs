@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_is_told_by_content() {
+    fn changes_are_found_by_content() {
         use FileKind::{Directory, File, Link};
         let before = walked(&[
             ("a.md", File, "1"),

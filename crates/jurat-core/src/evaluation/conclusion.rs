@@ -155,8 +155,8 @@ fn summary(replies: &[&Value]) -> String {
     match replies {
         [only] => said(only),
         several => {
-            let told = (1..).zip(several.iter()).map(|(nth, it): (u32, _)| format!("judge {nth}: {}", said(it)));
-            told.collect::<Vec<_>>().join("\n")
+            let lines = (1..).zip(several.iter()).map(|(nth, it): (u32, _)| format!("judge {nth}: {}", said(it)));
+            lines.collect::<Vec<_>>().join("\n")
         }
     }
 }

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_is_read_or_told_what_is_wrong_with_it() {
+    fn a_reply_is_read_or_the_reason_is_given() {
         let schema =
             parse_json(r#"{"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}"#).unwrap();
         let form = ReplyForm::Schema(Box::new(ReplySchema::compile(&schema.value).unwrap()));

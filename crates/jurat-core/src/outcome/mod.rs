@@ -2,9 +2,9 @@
 //!
 //! A [`Check`] is a tree: leaves look at turns or at the result, compositions join them. It is decided over the evidence of a scenario, one object with
 //! `status`, `path`, `turn_count` and a `history` of turns. Children are asked in the order they were written, and only as far as needed. A check
-//! that cannot be decided is an error with its reason; [`stored`] is the other view, in which an error counts as no.
+//! that cannot be decided is an error with its reason; [`stored()`] is the other view, in which an error counts as no.
 //!
-//! Each kind of check has a file with everything about it, and a line in `nodes!`: [`composition`], [`turn`], [`mod@result`], [`mod@cross_turn`], [`aggregation`],
+//! Each kind of check has a file with everything about it, and a line in `nodes!`: [`composition`], [`mod@turn`], [`mod@result`], [`mod@cross_turn`], [`aggregation`],
 //! [`expression`], [`code`]. Beside them:
 //!
 //! * [`node`]: what a kind provides, and the walk that decides a check; [`trace`]: what the walk writes down;

@@ -262,17 +262,17 @@ pub(super) fn read_nodes(reading: &mut Reading<'_>, what: &str, node: &Text<'_>)
     }
 }
 
-/// The turn at this index, for [`turn`] and [`cross_turn`]; negative ones count from the end.
+/// The turn at this index, for [`mod@super::turn`] and [`mod@super::cross_turn`]; negative ones count from the end.
 pub fn turn_at(index: i64) -> Scope {
     Scope::At(index)
 }
 
-/// The first turn, for [`cross_turn`].
+/// The first turn, for [`mod@super::cross_turn`].
 pub fn first_turn_scope() -> Scope {
     Scope::First
 }
 
-/// The last turn, for [`cross_turn`].
+/// The last turn, for [`mod@super::cross_turn`].
 pub fn last_turn_scope() -> Scope {
     Scope::Last
 }

@@ -83,14 +83,13 @@ fn examine_case(roles: &Roles<'_>, case: &AgentCaseText, agent: &AgentText, prob
         }
         (false, Some(artifact)) => {
             let message = format!("`artifact` is for the runner `recorded`, and this case is for `{}`", runner.name);
-            let problem = Problem::new(&codes::CONFLICT, message).at(artifact.span, "for nobody");
+            let problem = Problem::new(&codes::CONFLICT, message).at(artifact.span, "without effect");
             problems.push(problem.help("drop it, or give the case to an agent with `runner: recorded`"));
         }
         _ => {}
     }
     if case.turns.len() > 1 && !runner.takes_turns {
-        let message =
-            format!("`{}` can be told one thing in a run, and this case has {}", runner.name, case.turns.len());
+        let message = format!("`{}` takes one turn in a run, and this case has {}", runner.name, case.turns.len());
         let problem = Problem::new(&codes::CONFLICT, message)
             .at(case.turns_span, "several turns")
             .at(agent.runner, "this runner");
@@ -98,7 +97,7 @@ fn examine_case(roles: &Roles<'_>, case: &AgentCaseText, agent: &AgentText, prob
     }
     if case.turns.is_empty() && !runner.is_recorded() && case.artifact.is_none() {
         let problem = Problem::new(&codes::MISSING_KEY, format!("the case `{}` has no `task`", case.id.value));
-        problems.push(problem.at(case.id.span, "asks for nothing").help("`task` is what the agent is told"));
+        problems.push(problem.at(case.id.span, "asks for nothing").help("`task` is the input of the agent"));
     }
     if agent.agent.asks() == Some(SUBJECT) && agent.model.is_none() && !roles.has(SUBJECT) {
         let message = format!("the agent `{}` has no model", agent.agent.name);

@@ -140,7 +140,7 @@ fn seats(evaluation: &EvaluationText) -> Vec<Seat> {
 /// What does not fit together in an evaluation and what is judged by it.
 pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems) {
     let Some(evaluation) = &suite.evaluation else {
-        problems.extend(nobody_judges(suite));
+        problems.extend(without_judge(suite));
         return;
     };
     let named: Vec<&Spanned<String>> = evaluation.runs.iter().map(|it| &it.model).collect();
@@ -162,9 +162,9 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems)
 }
 
 /// Expectations and rubrics are for judges; without one they have no effect.
-fn nobody_judges(suite: &Suite) -> Option<Problem> {
+fn without_judge(suite: &Suite) -> Option<Problem> {
     let case = suite.cases.iter().find(|it| it.wanted.is_some()).filter(|_| !suite.lost.tasks)?;
-    let message = format!("the case `{}` says what is expected, and nobody judges it", case.id.value);
+    let message = format!("the case `{}` says what is expected, and no judge looks at it", case.id.value);
     let problem = Problem::new(&codes::NO_EVALUATION, message).at(case.wanted?, "for an `evaluation`");
     Some(problem.help("add `evaluation: { judges: [judge] }`; a campaign is given `--evaluation-profile`"))
 }

@@ -267,7 +267,7 @@ fn case(
     if turns.is_empty() && artifact.is_none() && reading.n_errors() == n_before {
         let problem = Problem::new(&codes::MISSING_KEY, "a case needs a `task`, `turns` or an `artifact`");
         let problem = problem.at(id.as_ref().map_or(fields.head(), |it| it.span), "asks for nothing");
-        reading.problem(problem.help("`task` is what the agent is told"));
+        reading.problem(problem.help("`task` is the input of the agent"));
     }
     if let Some(id) = &id {
         own_tasks(reading, suite, id, &fields);

@@ -322,8 +322,7 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
     }
     agent.config = fields.read(reading, &CONFIG).unwrap_or_default();
     if !runner.keys.contains(&CONFIG.key.name) {
-        let message =
-            format!("`config` is for the runner `openclaw`; what `{}` is told is settled otherwise", runner.name);
+        let message = format!("`config` is for the runner `openclaw`; `{}` has no such file", runner.name);
         conflict(reading, &fields, &CONFIG.key, message);
     }
     let runner = WHO.iter().find_map(|it| fields.key_span(it)).unwrap_or(fields.span);
@@ -360,7 +359,7 @@ const OF_PROGRAMS: [Key; 7] = [PROGRAM.key, ARGS.key, ENV.key, PASS_ENV.key, NET
 /// Notes a key that has no meaning for this runner, if it is there.
 fn conflict(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, key: &Key, message: String) {
     let Some(at) = fields.key_span(key) else { return };
-    reading.problem(Problem::new(&codes::CONFLICT, message).at(at, "for nobody").help("drop it"));
+    reading.problem(Problem::new(&codes::CONFLICT, message).at(at, "without effect").help("drop it"));
 }
 
 /// An object of names and texts. Numbers and booleans are what variables are made of, too.

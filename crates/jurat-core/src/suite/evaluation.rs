@@ -382,7 +382,7 @@ fn security(reading: &mut Reading<'_>, suite: &mut Suite, fields: &Fields<'_, '_
     suite.allows_hooks |= allows && is_main;
     let unused = [
         (NETWORK_ACCESS, "what an agent sees of the network is said by `network` of the agent or the case"),
-        (REDACT_SECRETS, "values of variables that are passed to agents and providers are kept nowhere"),
+        (REDACT_SECRETS, "values of variables that are passed to agents and providers are not stored"),
     ];
     for (key, instead) in unused {
         if let Some(span) = inner.key_span(&key).filter(|_| inner.node(&key).is_some()) {

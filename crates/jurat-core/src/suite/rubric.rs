@@ -214,9 +214,9 @@ fn without_stored_only<'a>(node: &Node<'a>) -> Node<'a> {
     let Some(entries) = node.entries() else { return node.clone() };
     let is_score = node.get(KIND.key.name).and_then(Node::as_str) == Some(Kind::Score.name());
     let is_limit = |key: &str| matches!(key, "min_score" | "max_score");
-    let is_kept =
+    let is_read =
         |key: &str, value: &Node<'_>| !STORED_ONLY.contains(&key) && !value.is_null() && (is_score || !is_limit(key));
-    let entries = entries.iter().filter(|it| is_kept(&it.key, &it.value)).cloned().collect();
+    let entries = entries.iter().filter(|it| is_read(&it.key, &it.value)).cloned().collect();
     Node { span: node.span, content: Content::Map(entries) }
 }
 

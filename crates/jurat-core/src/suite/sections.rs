@@ -89,7 +89,7 @@ static SECTIONS: [Section; 23] = [
             let named = named(reading, "templates", at.node, template::read);
             suite.lost.templates |= at.node.entries().is_none();
             suite.lost.template_names.extend(named.lost);
-            keep(reading, "the template", &mut suite.templates, named.read);
+            add_new(reading, "the template", &mut suite.templates, named.read);
         },
     ),
     section(
@@ -98,7 +98,7 @@ static SECTIONS: [Section; 23] = [
             let named = named(reading, "rubrics", at.node, rubric::read);
             suite.lost.rubrics |= at.node.entries().is_none();
             suite.lost.rubric_names.extend(named.lost);
-            keep(reading, "the rubric", &mut suite.rubrics, named.read);
+            add_new(reading, "the rubric", &mut suite.rubrics, named.read);
         },
     ),
     section(
@@ -305,20 +305,20 @@ fn named<T>(
 }
 
 /// Adds what was read under names that are not taken.
-fn keep<T>(
+fn add_new<T>(
     reading: &mut Reading<'_>,
     what: &str,
-    kept: &mut Vec<(Spanned<String>, T)>,
+    read: &mut Vec<(Spanned<String>, T)>,
     named: Vec<(Spanned<String>, T)>,
 ) {
     for (name, value) in named {
-        match kept.iter().find(|(known, _)| known.value == name.value) {
+        match read.iter().find(|(known, _)| known.value == name.value) {
             Some((earlier, _)) => {
                 let problem = Problem::new(&codes::CONFLICT, format!("{what} `{}` is defined twice", name.value));
                 let problem = problem.at(name.span, "again here").at(earlier.span, "first here");
                 reading.problem(problem.help("keep one of them"));
             }
-            None => kept.push((name, value)),
+            None => read.push((name, value)),
         }
     }
 }

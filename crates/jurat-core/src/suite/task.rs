@@ -237,7 +237,7 @@ fn kind(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<TaskKind> 
     }
     let is_evaluate = fields.key_span(&EVALUATE).is_some();
     if let Some(span) = fields.key_span(&WITH).filter(|_| !is_evaluate) {
-        let problem = Problem::new(&codes::CONFLICT, "`with` is for tasks that `evaluate`").at(span, "for nobody");
+        let problem = Problem::new(&codes::CONFLICT, "`with` is for tasks that `evaluate`").at(span, "without effect");
         reading.problem(problem.help("drop it, or add `evaluate` with the name of an evaluator"));
     }
     if is_evaluate {

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn names_fit_every_provider_and_are_told_apart() {
+    fn names_fit_every_provider_and_are_distinct() {
         let none = ToolFilter::default();
         names(&[tool("time", "now"), tool("fs", "read/file")], &none, &["now", "read_file"]);
         names(&[tool("a", "get"), tool("b", "get"), tool("b", "put")], &none, &["a__get", "b__get", "put"]);

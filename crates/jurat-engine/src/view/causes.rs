@@ -253,8 +253,8 @@ fn push_normalised(text: &mut String, part: &str) {
         let (word, after) = rest.split_at(end);
         // A port belongs to its address.
         let is_port = text.ends_with(':') && !text.ends_with("#:");
-        let is_kept = !is_word(first) || is_status || is_port || !is_variable(word);
-        text.push_str(if is_kept { word } else { "#" });
+        let is_same = !is_word(first) || is_status || is_port || !is_variable(word);
+        text.push_str(if is_same { word } else { "#" });
         is_status = (is_status && word == " ") || matches!(word, "HTTP" | "status");
         rest = after;
     }

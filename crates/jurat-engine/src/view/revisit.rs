@@ -199,7 +199,7 @@ impl RunView {
 
     pub(super) fn task_report(&self, case: &StoredCase, revisited: &Revisited<'_>, task: TaskIx) -> Option<TaskReport> {
         let state = revisited.state;
-        // The stored code is what was concluded; the rest is told around it.
+        // The stored code is what was concluded; the rest is parts around it.
         let mut report = self.stored_task_report(case, task)?;
         let written = &self.suite.tasks[task.index()];
         if !matches!(report.verdict, TaskVerdict::Skipped | TaskVerdict::NotRun) {
@@ -236,7 +236,7 @@ impl RunView {
             return dimensions.filter_map(|it| dimension_report(&planned.id, it, output?)).collect();
         }
         let configs = planned.work.evaluate().map(|it| it.outputs.as_slice()).filter(|it| it.len() > 1);
-        let told = configs.unwrap_or_default().iter().zip(state.evaluations(task));
+        let evaluations = configs.unwrap_or_default().iter().zip(state.evaluations(task));
         let report = |(config, evaluation): (&OutputConfig, &Evaluation)| {
             let triple = evaluation.result.as_ref().ok().cloned().unwrap_or_default();
             OutputReport {
@@ -247,7 +247,7 @@ impl RunView {
                 message: evaluation.result.as_ref().err().map(ToString::to_string).unwrap_or_default(),
             }
         };
-        told.map(report).collect()
+        evaluations.map(report).collect()
     }
 
     /// What the file alone says about the tasks of a case.
@@ -273,33 +273,33 @@ fn dimension_report(task: &str, name: &str, output: &Val<'_>) -> Option<OutputRe
     let part = output.get("dimensions")?.get(name)?;
     let number = |of: &Val<'_>, key: &str| of.get(key).and_then(Val::as_f64);
     let (judge, checks) = (part.get("judge")?, part.get("checks")?);
-    let mut told: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     if let Some(stdev) = number(judge, "stdev") {
         let (low, high) = (number(judge, "min")?, number(judge, "max")?);
-        told.push(format!("judges from {low} to {high}, standard deviation {stdev:.2}"));
+        parts.push(format!("judges from {low} to {high}, standard deviation {stdev:.2}"));
     }
     let count = |key: &str| number(checks, key).unwrap_or(0.0);
     let decided = count("passed") + count("failed");
     if let Some(score) = number(checks, "score") {
-        told.push(format!("checks {} of {decided} passed, which is {score:.1}", count("passed")));
+        parts.push(format!("checks {} of {decided} passed, which is {score:.1}", count("passed")));
     }
     if count("error") > 0.0 {
-        told.push(format!("{} of the checks could not be decided", count("error")));
+        parts.push(format!("{} of the checks could not be decided", count("error")));
     }
     let score = number(part, "score")?;
     if number(judge, "score").is_some_and(|it| it != score) {
-        told.push(format!("the judge said {}, and a failed check changed it", number(judge, "score")?));
+        parts.push(format!("the judge said {}, and a failed check changed it", number(judge, "score")?));
     }
     let evidence = part.get("evidence").and_then(Val::as_list).unwrap_or(&[]);
     let evidence: Vec<&str> = evidence.iter().filter_map(Val::as_str).collect();
     if !evidence.is_empty() {
-        told.push(evidence.join("; "));
+        parts.push(evidence.join("; "));
     }
     Some(OutputReport {
         name: format!("{task}.{name}"),
         label: None,
         score: Some(score),
-        explanation: (!told.is_empty()).then(|| told.join("; ")),
+        explanation: (!parts.is_empty()).then(|| parts.join("; ")),
         message: String::new(),
     })
 }

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn many_keys_are_told_apart() {
+    fn many_keys_are_distinguished() {
         let names: Vec<String> = (0..100).map(|ix| format!("k{ix}")).collect();
         let members: Vec<String> = names.iter().map(|it| format!("\"{it}\": 0")).collect();
         let text = format!("{{{}, \"k99\": 1, \"k7\": 2}}", members.join(", "));

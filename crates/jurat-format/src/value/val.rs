@@ -315,20 +315,20 @@ impl<'a> Map<'a> {
         };
         if repeated {
             let mut place = std::collections::HashMap::with_capacity(pairs.len());
-            let mut kept: Vec<(Cow<'a, str>, Val<'a>)> = Vec::with_capacity(pairs.len());
+            let mut unique: Vec<(Cow<'a, str>, Val<'a>)> = Vec::with_capacity(pairs.len());
             for (key, value) in pairs {
                 match place.get(&key) {
                     Some(&ix) => {
-                        let kept: &mut (Cow<'a, str>, Val<'a>) = &mut kept[ix];
-                        kept.1 = value;
+                        let earlier: &mut (Cow<'a, str>, Val<'a>) = &mut unique[ix];
+                        earlier.1 = value;
                     }
                     None => {
-                        place.insert(key.clone(), kept.len());
-                        kept.push((key, value));
+                        place.insert(key.clone(), unique.len());
+                        unique.push((key, value));
                     }
                 }
             }
-            pairs = kept;
+            pairs = unique;
         }
         (Map(pairs), repeated)
     }
@@ -561,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_every_length_are_told_apart_at_every_byte() {
+    fn keys_of_every_length_are_distinguished_at_every_byte() {
         for length in 0..40 {
             let key = "k".repeat(length);
             assert!(same_key(&key, &key.clone()));

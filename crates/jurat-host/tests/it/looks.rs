@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use jurat_core::check::{Base, Files, Look, Seen, Wants};
-use jurat_host::Sight;
+use jurat_host::HostFiles;
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a directory can be made");
@@ -16,9 +16,9 @@ fn folder() -> tempfile::TempDir {
 
 #[track_caller]
 fn seen(folder: &Path, base: Base, path: &str, expected: &str) {
-    let sight = Sight { definition: folder.to_owned(), run: folder.join("run") };
+    let host_files = HostFiles { definition: folder.to_owned(), run: folder.join("run") };
     let look = Look { path: path.to_owned(), base, wants: Wants::Text(100) };
-    let told = match sight.look(&look) {
+    let told = match host_files.look(&look) {
         Seen::File(file) => format!("file {} {:?}", file.size, file.text.as_deref().unwrap_or("-")),
         Seen::Nothing => "nothing".to_owned(),
         Seen::Directory => "directory".to_owned(),
@@ -83,8 +83,8 @@ fn what_is_too_long_is_cut() {
     let folder = folder();
     let path = folder.path().join("run/long.txt");
     fs::write(&path, "é".repeat(60)).expect("files can be written");
-    let sight = Sight { definition: folder.path().to_owned(), run: folder.path().join("run") };
-    let look = |wants| sight.look(&Look { path: "long.txt".to_owned(), base: Base::Run, wants });
+    let host_files = HostFiles { definition: folder.path().to_owned(), run: folder.path().join("run") };
+    let look = |wants| host_files.look(&Look { path: "long.txt".to_owned(), base: Base::Run, wants });
     let cut = look(Wants::Text(101));
     let cut = cut.file().expect("it is a file");
     assert_eq!((cut.size, cut.is_cut, cut.text.as_ref().map(String::len)), (120, true, Some(100)));

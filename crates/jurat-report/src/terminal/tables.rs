@@ -14,12 +14,12 @@ use crate::words;
 pub(super) fn totals(run: &RunReport) -> Table {
     let more = [Column::number("mean score").spare(), Column::text("labels").spare()];
     // Several scenarios may have outcomes of the same name.
-    let is_told_apart = run.scenarios.len() > 1;
+    let names_scenarios = run.scenarios.len() > 1;
     let names = [Column::text("task"), Column::text("scenario")];
     let mut table = Table::new(names.into_iter().chain(count_columns()).chain(more).collect());
     let used = Used::of(run.tasks.iter().map(|it| &it.counts));
     for task in &run.tasks {
-        let scenario = task.scenario.as_deref().filter(|_| is_told_apart).unwrap_or_default();
+        let scenario = task.scenario.as_deref().filter(|_| names_scenarios).unwrap_or_default();
         let score = task.score.map_or_else(String::new, |it| words::score(it.mean));
         let labels: Vec<String> = task.labels.iter().map(|(label, n)| format!("{label} {n}")).collect();
         let more = [Cell::from(score), Cell::text(&labels.join(", "))];

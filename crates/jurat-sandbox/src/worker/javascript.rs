@@ -81,7 +81,7 @@ enum Failed {
     Thrown,
     /// There is a reason that no code gave.
     Raised(&'static str, String),
-    NotKept(String),
+    NotStored(String),
 }
 
 impl From<Error> for Failed {
@@ -156,7 +156,7 @@ impl Evaluator {
             while ctx.execute_pending_job() {}
             match result {
                 Ok(value) => (frame::VALUE, value),
-                Err(Failed::NotKept(why)) => (frame::NOT_KEPT, why),
+                Err(Failed::NotStored(why)) => (frame::NOT_STORED, why),
                 Err(Failed::Raised(kind, message)) => (frame::RAISED, self.raised(kind, &message, None)),
                 Err(Failed::Thrown) => {
                     let (kind, message, line) = described(&ctx, &ctx.catch());
@@ -309,20 +309,20 @@ impl<'js> Tagged<'js> {
         } else if let Some(object) = value.as_object() {
             self.write_object(object, depth + 1, text)?;
         } else {
-            return Err(Failed::NotKept(format!(
+            return Err(Failed::NotStored(format!(
                 "it is of a kind that cannot be written down ({})",
                 value.type_name()
             )));
         }
         if text.len() > self.max {
-            return Err(Failed::NotKept(format!("it has more than {} bytes", self.max)));
+            return Err(Failed::NotStored(format!("it has more than {} bytes", self.max)));
         }
         Ok(())
     }
 
     fn write_object(&self, object: &Object<'js>, depth: usize, text: &mut String) -> Result<(), Failed> {
         if depth > self.max_depth {
-            return Err(Failed::NotKept(format!("it is nested deeper than {} levels", self.max_depth)));
+            return Err(Failed::NotStored(format!("it is nested deeper than {} levels", self.max_depth)));
         }
         let own: Value<'_> = object.get("toJSON")?;
         if let Some(own) = own.into_function() {
@@ -337,7 +337,7 @@ impl<'js> Tagged<'js> {
             // Lengths go beyond what the interpreter's own integers hold. An item takes two bytes at least.
             let length: f64 = object.get("length")?;
             if length * 2.0 > self.max as f64 {
-                return Err(Failed::NotKept(format!(
+                return Err(Failed::NotStored(format!(
                     "it is a list of {length} items, which are more than {} bytes",
                     self.max
                 )));
@@ -395,7 +395,7 @@ fn quoted(text: &str) -> String {
 
 fn not_unicode(error: Error) -> Failed {
     match error {
-        Error::Utf8(_) => Failed::NotKept("the name of a member has a lone surrogate".to_owned()),
+        Error::Utf8(_) => Failed::NotStored("the name of a member has a lone surrogate".to_owned()),
         other => other.into(),
     }
 }

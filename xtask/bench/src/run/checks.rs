@@ -22,7 +22,7 @@ pub(super) fn measure(kit: &Kit, lines: &mut Lines) {
 
 fn rescored(kit: &Kit) -> Result<Vec<Figure>, Failure> {
     let (n_runs, n_rounds) = if kit.is_quick { (200, 3) } else { (1_000, 7) };
-    let directory = kept(kit, n_runs)?;
+    let directory = recorded(kit, n_runs)?;
     let n_checks = n_runs * CHECKS.len() as u64;
     let mut cpu_us = Vec::new();
     for round in 1..=n_rounds {
@@ -60,7 +60,7 @@ const CHECKS: [&str; 20] = [
 ];
 
 /// A directory with runs that were kept, and a suite over them.
-fn kept(kit: &Kit, n_runs: u64) -> Result<PathBuf, Failure> {
+fn recorded(kit: &Kit, n_runs: u64) -> Result<PathBuf, Failure> {
     let directory = kit.scratch.directory("checks")?;
     let mut suite = "suite: kept\nagents: { kept: { runner: recorded } }\ncases:\n".to_owned();
     for ix in 0..n_runs {

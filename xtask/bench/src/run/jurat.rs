@@ -32,7 +32,7 @@ const FAILED: i32 = 1;
 pub(super) struct Run {
     pub(super) cost: Cost,
     /// Whether there is a run file.
-    pub(super) is_kept: bool,
+    pub(super) is_stored: bool,
 }
 
 impl Jurat {
@@ -129,7 +129,7 @@ impl Jurat {
     fn run(&self, yardstick: &Yardstick, directory: &Path, words: &[&str], exits: &[i32]) -> Result<Run, Failure> {
         let cost = yardstick.meter(&self.program, words, directory)?;
         if cost.code.is_some_and(|it| exits.contains(&it)) {
-            return Ok(Run { cost, is_kept: has_run_file(directory) });
+            return Ok(Run { cost, is_stored: has_run_file(directory) });
         }
         let errors = fs::read(&cost.errors).unwrap_or_default();
         let why = reason(&String::from_utf8_lossy(&errors));

@@ -17,7 +17,7 @@ const MOST_US: [(u64, f64); 2] = [(0, 0.41), (10, 0.8)];
 /// The most that a record may cost in a large run, as a multiple of its cost in a small one.
 const MOST_GROWTH_OF_COST: f64 = 1.15;
 
-const NOT_KEPT: &str = "there was no run file: this jurat kept nothing";
+const NOT_STORED: &str = "there was no run file: this jurat stored nothing";
 
 pub(super) fn measure(kit: &Kit, lines: &mut Lines) {
     for shape in ["flat", "nested"] {
@@ -75,14 +75,14 @@ fn costs(kit: &Kit, shape: &str, percent: u64, most_us: f64, name: &str) -> Resu
     let data = [data(kit, shape, sizes[0], percent)?, data(kit, shape, sizes[1], percent)?];
     let mut floors = sizes.map(Rounds::of);
     let mut ours = sizes.map(Rounds::of);
-    let mut is_kept = true;
+    let mut is_stored = true;
     for round in 1..=n_rounds {
         eprintln!("{name}: round {round} of {n_rounds}");
         for (ix, data) in data.iter().enumerate() {
             floors[ix].add(&yardstick.floor(shape, data)?);
             let run = jurat.judge(yardstick, data)?;
             ours[ix].add(&run.cost);
-            is_kept &= run.is_kept;
+            is_stored &= run.is_stored;
         }
     }
     let ([small, large], [floor_small, floor_large]) = (&ours, &floors);
@@ -97,7 +97,7 @@ fn costs(kit: &Kit, shape: &str, percent: u64, most_us: f64, name: &str) -> Resu
             .target(Target::AtMost(most_us))
             .reference(reference);
     let memory = memory::figure(name, &small.peaks(), &large.peaks());
-    let noted = |it: Figure| if is_kept { it } else { it.note(NOT_KEPT) };
+    let noted = |it: Figure| if is_stored { it } else { it.note(NOT_STORED) };
     Ok(vec![noted(cost), noted(memory)])
 }
 

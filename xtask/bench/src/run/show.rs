@@ -38,10 +38,10 @@ pub(super) fn measure(kit: &Kit, lines: &mut Lines) {
 fn recorded(kit: &Kit, n_rows: u64, name: &str) -> Result<Data, Failure> {
     eprintln!("{name}: running it");
     let data = kit.yardstick.records(kit.scratch.directory("shown")?, "nested", n_rows, 10)?;
-    if kit.jurat.judge(&kit.yardstick, &data)?.is_kept {
+    if kit.jurat.judge(&kit.yardstick, &data)?.is_stored {
         Ok(data)
     } else {
-        Err(Failure::new("there is no run file: this jurat kept nothing"))
+        Err(Failure::new("there is no run file: this jurat stored nothing"))
     }
 }
 

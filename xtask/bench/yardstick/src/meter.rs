@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_program_says_and_how_it_ends_is_kept() {
+    fn output_and_status_of_a_program_are_recorded() {
         let directory = tempfile::tempdir().unwrap();
         let (output, errors) = (directory.path().join("output"), directory.path().join("errors"));
         let said = run(&output, &errors, &["/bin/sh", "-c", "echo out; echo err >&2; exit 3"]).unwrap();

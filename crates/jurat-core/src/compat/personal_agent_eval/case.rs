@@ -9,18 +9,17 @@ use jurat_format::reader::Reading;
 use jurat_format::shape;
 use jurat_format::value::{Content, Entry, Node, Spanned};
 
-use super::message::told;
+use super::message::turn_messages;
 use super::tree::{entry, list, map, text};
 use super::{LIMITS, PeerAgent, Profile, SETTINGS, unused};
 use crate::suite::evaluation;
 
 pub(super) const MESSAGES: Key =
-    Key::optional("messages", Form::List(&Form::Map(&Form::Any)), "what the agent is told first").or_null();
+    Key::optional("messages", Form::List(&Form::Map(&Form::Any)), "the first messages to the agent").or_null();
 pub(super) const TURNS: Key =
-    Key::optional("turns", Form::List(&Form::Map(&Form::Any)), "what it is told after that, one thing after the other")
-        .or_null();
+    Key::optional("turns", Form::List(&Form::Map(&Form::Any)), "further messages, one turn each").or_null();
 const ATTACHMENTS: Key = Key::optional("attachments", Form::List(&Form::Text), "files that are shown to it").or_null();
-const CONTEXT: Key = Key::optional("context", Form::Map(&Form::Any), "what its runner is told").or_null();
+const CONTEXT: Key = Key::optional("context", Form::Map(&Form::Any), "settings of its runner").or_null();
 
 static INPUT_KEYS: Object = Object { what: "`input`", keys: &[MESSAGES, TURNS, ATTACHMENTS, CONTEXT] };
 
@@ -28,7 +27,7 @@ const SCHEMA_VERSION: Key = Key::required("schema_version", Form::Integer(1), "1
 pub(super) const CASE_ID: Field<Spanned<String>> = Field::required("case_id", shape::TEXT, "its name");
 const TITLE: Key = Key::optional("title", Form::Text, "what it is for").or_null();
 const RUNNER: Key = Key::required("runner", Form::Map(&Form::Any), "who runs it: `type` and settings");
-const INPUT: Key = Key::required("input", Form::Object(&INPUT_KEYS), "what the agent is told");
+const INPUT: Key = Key::required("input", Form::Object(&INPUT_KEYS), "the input of the agent");
 const EXPECTATIONS: Key =
     Key::optional("expectations", evaluation::EXPECTATIONS_SHAPE.form, "what is expected of its runs").or_null();
 const RUBRIC: Key = Key::optional("rubric", evaluation::RUBRIC_SHAPE.form, "what scores of its runs mean").or_null();
@@ -150,7 +149,7 @@ pub(super) fn case<'d>(
                     return None;
                 }
                 None => {
-                    let problem = Problem::new(&codes::UNKNOWN_AGENT, "nobody says which agent this case is for");
+                    let problem = Problem::new(&codes::UNKNOWN_AGENT, "no agent is assigned to this case");
                     let problem = problem.at(kind.span, "an agent's case");
                     reading.problem(problem.help("the suite assigns agents, or the run profile names one"));
                     return None;
@@ -167,21 +166,21 @@ pub(super) fn case<'d>(
         who.push(entry("limits", map(runner.span, limits)));
     }
     put("agent", map(runner.span, who));
-    told(reading, &input, &mut put);
+    turn_messages(reading, &input, &mut put);
     if let Some(files) = input.node(&ATTACHMENTS) {
         put("attachments", files.clone());
     }
     if let Some(checks) = fields.node(&DETERMINISTIC_CHECKS) {
-        put("deterministic_checks", told_apart(reading, checks));
+        put("deterministic_checks", distinguished(reading, checks));
     }
     Some(map(fields.span, members))
 }
 
-/// Checks that have one name are told apart: the program knows them by their places.
-fn told_apart<'d>(reading: &mut Reading<'_>, checks: &Node<'d>) -> Node<'d> {
+/// Checks that have one name get different names: the program knows them by their places.
+fn distinguished<'d>(reading: &mut Reading<'_>, checks: &Node<'d>) -> Node<'d> {
     let mut seen: Vec<String> = Vec::new();
     let Some(items) = checks.as_list() else { return checks.clone() };
-    let mut kept = Vec::with_capacity(items.len());
+    let mut renamed = Vec::with_capacity(items.len());
     for item in items {
         let mut item = item.clone();
         if let Content::Map(entries) = &mut item.content {
@@ -201,7 +200,7 @@ fn told_apart<'d>(reading: &mut Reading<'_>, checks: &Node<'d>) -> Node<'d> {
                 seen.push(name);
             }
         }
-        kept.push(item);
+        renamed.push(item);
     }
-    list(checks.span, kept)
+    list(checks.span, renamed)
 }

@@ -29,8 +29,8 @@ const SOURCE: Key = Key::optional("source", Form::Object(&SOURCE_FILE), "the fil
 
 static MESSAGE: Object = Object { what: "a message", keys: &[ROLE.key, CONTENT.key, NAME, SOURCE] };
 
-/// What the agent is told: its system messages, and what is said in each turn. Messages before the first turn stand in front of it.
-pub(super) fn told<'d>(
+/// The input of the agent: its system messages, and what is said in each turn. Messages before the first turn stand in front of it.
+pub(super) fn turn_messages<'d>(
     reading: &mut Reading<'_>,
     input: &Fields<'_, 'd>,
     put: &mut impl FnMut(&'static str, Node<'d>),
@@ -42,24 +42,24 @@ pub(super) fn told<'d>(
         put("system", text(at, &system.join("\n\n")));
     }
     let first: Vec<&Said> = messages.iter().filter(|it| it.role != "system").collect();
-    let mut told: Vec<(Span, String)> = turns.into_iter().map(|it| (it.span, it.text)).collect();
+    let mut said_in_turns: Vec<(Span, String)> = turns.into_iter().map(|it| (it.span, it.text)).collect();
     let opening = match first.as_slice() {
         [] => None,
         [only] => Some((only.span, only.text.clone())),
         several => {
             let parts = (1..).zip(several).map(|(nth, it): (u32, _)| format!("## {nth}. {}\n\n{}", it.role, it.text));
-            let message = "several messages are told at once, as numbered parts of one";
+            let message = "several messages are sent at once, as numbered parts of one";
             unused(reading, at, message, "put what is said one after the other into `turns`");
             Some((at, parts.collect::<Vec<_>>().join("\n\n")))
         }
     };
     if let Some((span, opening)) = opening {
-        match told.first_mut() {
+        match said_in_turns.first_mut() {
             Some((_, turn)) => *turn = format!("{opening}\n\n{turn}"),
-            None => told.push((span, opening)),
+            None => said_in_turns.push((span, opening)),
         }
     }
-    put("turns", list(at, told.iter().map(|(span, it)| text(*span, it)).collect()));
+    put("turns", list(at, said_in_turns.iter().map(|(span, it)| text(*span, it)).collect()));
 }
 
 struct Said {

@@ -117,7 +117,7 @@ static POLICY: Object = Object {
 };
 
 const RUN_AGENT_ID: Field<Spanned<String>> =
-    Field::optional("agent_id", shape::TEXT, "the agent of cases that nobody is assigned to").or_null();
+    Field::optional("agent_id", shape::TEXT, "the agent of cases without one").or_null();
 const RUN_IMAGE: Key = Key::optional("image", Form::Text, "the container that it runs in").or_null();
 const RUN_TIMEOUT_SECONDS: Key =
     Key::optional("timeout_seconds", Form::Number(0.0, f64::INFINITY), "how long it may take").or_null();

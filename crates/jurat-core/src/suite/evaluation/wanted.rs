@@ -86,9 +86,9 @@ fn expectation(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Expectation
     }
     let fields = EXPECTATION.fields(reading, node)?;
     let weight = fields.value(reading, &WEIGHT);
-    let kept = fields.node(&METADATA.key).map(|it| it.to_val().into_owned());
+    let written = fields.node(&METADATA.key).map(|it| it.to_val().into_owned());
     let text = fields.read(reading, &TEXT)?;
-    Some(Expectation { text, weight, metadata: kept.unwrap_or_else(metadata) })
+    Some(Expectation { text, weight, metadata: written.unwrap_or_else(metadata) })
 }
 
 /// Reads what scores mean in a case.

@@ -430,7 +430,7 @@ fn peer_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<
     let unused: Vec<&str> = unused.into_iter().filter(|it| !USED.contains(it)).collect();
     if !unused.is_empty() {
         let settings = jurat_format::problem::listed_all(unused);
-        let message = format!("settings of the model of `{role}` are kept and not used: {settings}");
+        let message = format!("settings of the model of `{role}` are stored and not used: {settings}");
         let problem = Problem::new(&codes::UNUSED_SETTING, message).at(node.span, "a model of another program");
         reading.problem(problem.help("define a role under `models` with the settings you need, and name it here"));
     }

@@ -13,14 +13,14 @@ use jurat_core::check::{Base, Files, Look, MOST_SEARCHED, Seen, SeenFile, Wants}
 ///
 /// ```
 /// use jurat_core::check::{Base, Files, Look, Seen, Wants};
-/// use jurat_host::Sight;
+/// use jurat_host::HostFiles;
 ///
-/// let sight = Sight { definition: ".".into(), run: ".".into() };
+/// let host_files = HostFiles { definition: ".".into(), run: ".".into() };
 /// let look = Look { path: "no/such/file".to_owned(), base: Base::Definition, wants: Wants::Kind };
-/// assert_eq!(sight.look(&look), Seen::Nothing);
+/// assert_eq!(host_files.look(&look), Seen::Nothing);
 /// ```
 #[derive(Debug, Clone)]
-pub struct Sight {
+pub struct HostFiles {
     /// The directory of the definition.
     pub definition: PathBuf,
     /// The directory of the run, which paths of the run may not lead out of.
@@ -30,7 +30,7 @@ pub struct Sight {
 /// More links than this are a circle.
 const MOST_LINKS: usize = 40;
 
-impl Files for Sight {
+impl Files for HostFiles {
     fn look(&self, look: &Look) -> Seen {
         let base = match look.base {
             Base::Definition => &self.definition,
