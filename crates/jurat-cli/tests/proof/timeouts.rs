@@ -68,6 +68,7 @@ fn a_turn_that_takes_too_long_ends_the_scenario_otherwise() {
     assert_undecided(&ended);
     let explained = project.jurat(&["explain", "slow"]);
     assert!(explained.stdout.contains("the turn took longer than 300ms"), "{} {}", explained.stdout, explained.stderr);
+    assert!(ended.stdout.contains("raise `turn_timeout` of the scenario"), "{}", ended.stdout);
 }
 
 #[test]
@@ -76,6 +77,7 @@ fn a_scenario_that_takes_too_long_is_a_timeout_whatever_its_edges_say() {
         let (_, ended) = run(&suite("timeout: 500ms", edges));
         assert_undecided(&ended);
         assert!(ended.stdout.contains("the scenario took longer than 500ms"), "{}", ended.stdout);
+        assert!(ended.stdout.contains("raise `timeout` of the scenario"), "{}", ended.stdout);
     }
 }
 

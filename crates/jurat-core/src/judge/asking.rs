@@ -164,6 +164,16 @@ mod tests {
         assert!(matches!(asking.end(), Some(End::Fault(fault)) if fault.message == "the reply is empty"));
     }
 
+    /// Judges of a panel that send equal requests share one outcome.
+    #[test]
+    fn a_fault_names_the_role_that_was_asked() {
+        let mut asking = asking(0);
+        let of_another = Fault { role: Some("second".into()), ..Fault::new(FaultKind::Status(500), "broken", 1) };
+        asking.apply(0, Outcome::Fault(Box::new(of_another)), &ReplyForm::Text);
+        let Some(End::Fault(fault)) = asking.end() else { panic!("it is a fault: {:?}", asking.end()) };
+        assert_eq!(fault.role, Some("judge".into()));
+    }
+
     fn with_schema(max_retries: u32) -> Asking {
         let schema: Value = jurat_format::value::parse_json(r#"{"type": "object"}"#).unwrap().value.into_owned();
         let request = ModelRequest::new("judge", vec![Message::User("Judge it".to_owned())]);

@@ -51,6 +51,7 @@ pub struct TurnFilter {
 
 impl TurnFilter {
     /// Whether a turn is meant.
+    #[inline]
     pub fn has(&self, turn: &Val<'_>) -> bool {
         self.nodes.has(turn)
             && self.verify_result.is_none_or(|wanted| turn.get("verify_result") == Some(&Val::Bool(wanted)))

@@ -26,6 +26,7 @@ pub fn stored(outcome: Result<Value, OutcomeError>) -> Value {
 }
 
 /// The turns of a scenario.
+#[inline]
 pub(super) fn history<'e, 'v>(evidence: &'e Val<'v>) -> Result<&'e [Val<'v>], OutcomeError> {
     let found = evidence.get("history");
     found.and_then(Val::as_list).ok_or_else(|| {

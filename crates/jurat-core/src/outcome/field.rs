@@ -76,6 +76,7 @@ impl TurnField {
     }
 
     /// What it finds in a turn; null where there is nothing.
+    #[inline]
     pub fn find<'t, 'v>(&self, turn: &'t Val<'v>) -> Cow<'t, Val<'v>> {
         let found = match &self.place {
             Place::Member(name) => turn.get(name),
@@ -129,6 +130,7 @@ impl ResultField {
     }
 
     /// What it finds; null where there is nothing.
+    #[inline]
     pub fn find<'r, 'v>(&self, result: &'r Val<'v>) -> Cow<'r, Val<'v>> {
         match (result.get(&self.text), &self.path) {
             (Some(found), _) => Cow::Borrowed(found),

@@ -77,7 +77,14 @@ pub enum Gives {
 pub(crate) struct Notes(Option<Trace>);
 
 impl Notes {
+    /// Whether nothing is written down.
+    #[inline]
+    pub(super) fn are_off(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Adds something that was looked at.
+    #[inline]
     pub(super) fn found(&mut self, found: impl FnOnce() -> Found) {
         if let Some(trace) = &mut self.0 {
             trace.found.push(found());
@@ -86,7 +93,7 @@ impl Notes {
 
     /// Decides a part, where a yes or no is needed.
     pub(super) fn part(&mut self, part: &Check, evidence: &Val<'_>) -> Result<bool, OutcomeError> {
-        let Some(trace) = &mut self.0 else { return part.holds(evidence, &mut Notes(None)) };
+        let Some(trace) = &mut self.0 else { return part.holds(evidence, self) };
         let mut notes = Notes(Some(part.untraced()));
         let held = part.holds(evidence, &mut notes);
         trace.parts.extend(notes.finished(held.clone().map(Val::Bool)));

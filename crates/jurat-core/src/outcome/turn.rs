@@ -298,13 +298,19 @@ fn read_turn_expression(reading: &mut Reading<'_>, what: &str, node: &Text<'_>) 
 }
 
 impl TurnTest {
+    #[inline]
     fn decide(&self, ix: usize, turn: &Val<'_>, notes: &mut Notes) -> Result<bool, OutcomeError> {
+        // Every turn of every conversation comes through here: the result is not moved where nothing is noted.
+        if notes.are_off() {
+            return self.holds(ix, turn);
+        }
         let held = self.holds(ix, turn);
         notes.found(|| self.found(ix, turn, held.as_ref().ok().copied()));
         held
     }
 
     /// Whether the turn at this index is as it must be.
+    #[inline]
     fn holds(&self, ix: usize, turn: &Val<'_>) -> Result<bool, OutcomeError> {
         if let Some(failure) = unanswered(turn).filter(|_| self.looks_at_answer()) {
             let (what, reason) = (turn_words(ix, turn), fault_words(failure));
@@ -325,6 +331,7 @@ impl TurnTest {
     }
 
     /// Whether it looks at the answer, or at what was made of it.
+    #[inline]
     fn looks_at_answer(&self) -> bool {
         const OF_ANSWER: [&str; 7] =
             ["raw_response", "parsed", "verify_result", "score", "judged_by", "fields", "rubric"];

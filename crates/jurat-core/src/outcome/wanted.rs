@@ -88,6 +88,7 @@ impl Wanted {
     }
 
     /// Whether a value is as wanted.
+    #[inline]
     pub fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
         match &self.bound {
             Ok(comparison) => comparison.holds(value),
