@@ -153,8 +153,8 @@ fn a_server_that_dies_in_the_middle_is_a_fault() {
             kill(&number);
         };
         let (said, ()) = tokio::join!(call(toolbox, "trigger-long-running-operation", long), killed);
-        let dead =
-            "tool: the server `s` ended (signal: 9 (SIGKILL)) before it answered `trigger-long-running-operation`";
+        // Which request it did not answer depends on whether it had announced another list of tools by then.
+        let dead = "tool: the server `s` ended (signal: 9 (SIGKILL)) before it answered ";
         assert!(said.starts_with(dead), "{said}");
         assert_eq!(call(toolbox, "echo", r#"{"message": "again"}"#).await, r#"{"text":"Echo: again"}"#);
     });
