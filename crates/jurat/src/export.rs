@@ -27,7 +27,7 @@ use crate::{Error, Run};
 /// # let run = suite.run(RunOptions::in_directory(directory.path()))?;
 /// let mut table = Vec::new();
 /// run.to_export().cases(["r1"])?.columns(["record", "verdict"])?.write(&CSV, &mut table)?;
-/// assert_eq!(table, b"record,verdict\r\nr1,passed\r\n");
+/// assert_eq!(table, b"record,verdict\nr1,passed\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

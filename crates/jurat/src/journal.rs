@@ -17,7 +17,7 @@ use crate::Error;
 ///
 /// # let directory = tempfile::tempdir()?;
 /// assert!(Journal::open(directory.path())?.is_none(), "nothing was asked there");
-/// # Ok::<(), jurat::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Journal(Stored);
