@@ -50,7 +50,7 @@ impl<'n, 'a> Fields<'n, 'a> {
                     None => fields.found.push((key, entry.key_span, &entry.value)),
                 },
                 None => {
-                    // A key that nobody will read about is not worth a search; what it was meant to be is then open.
+                    // A problem that is not listed is not worth the search for the nearest key.
                     let has_room = reading.problems.has_room(&codes::UNKNOWN_KEY);
                     let near = has_room.then(|| nearest(&entry.key, object.names())).flatten();
                     fields.meant.extend(near);
@@ -101,7 +101,7 @@ impl<'n, 'a> Fields<'n, 'a> {
         self.get(name).filter(|it| !it.is_null())
     }
 
-    /// The id of something that stands under its id in an object, or says it in a list. `what` it is, and what its id is for, are told when there is none.
+    /// The id of something that stands under its id in an object, or has it as `id` in a list. `what` it is, and what its id is for, are in the message when there is none.
     pub fn own_id(
         &self,
         reading: &mut Reading<'_>,

@@ -45,7 +45,7 @@ impl AggregationKind {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TurnFilter {
     pub nodes: Nodes,
-    /// With which `verify_result`; `Some(false)` does not mean turns that nobody could judge.
+    /// With which `verify_result`; `Some(false)` does not select turns that were not judged.
     pub verify_result: Option<bool>,
 }
 

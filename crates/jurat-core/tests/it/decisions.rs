@@ -1,4 +1,4 @@
-//! What a run comes to by its thresholds: thresholds as authors write them and metrics in, the conclusion and its sentence out.
+//! How thresholds decide a run: thresholds as authors write them and metrics in, the conclusion and its sentence out.
 
 use std::path::Path;
 
