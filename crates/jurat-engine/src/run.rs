@@ -196,7 +196,7 @@ impl Going<'_> {
         let n_threads = if asks { 1 } else { job.threads.get() };
         let rows = if asks { Rows::asked_about(job.records) } else { Rows::of(job.records) };
         let layout = job.plan.layout(job.variants.len());
-        let tally = Tally::new(job.plan.tasks.len(), job.variants.len());
+        let tally = Tally::new(job.plan.tasks.len(), job.variants.len(), layout);
         let store =
             CaseStore { plan: job.plan, layout, variants: &job.variants, tally: &tally, keep_all: job.keep_all };
         let failure: Mutex<Option<RunError>> = Mutex::new(None);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jurat_core::artifact::RunStatus;
 use jurat_core::effect::{FaultKind, Finish, Outcome, Seat, StepSite, Usage};
 use jurat_core::judge::Marks;
-use jurat_core::plan::{CaseIx, TaskIx, VariantCount};
+use jurat_core::plan::{CaseIx, CaseLayout, TaskIx};
 use jurat_core::report::Spent;
 use jurat_format::value::Val;
 use jurat_store::run::{Column, SummaryRow, Variant};
@@ -89,6 +89,7 @@ impl Scores {
 /// Adds up what answers took, for the run and for each variant.
 #[derive(Debug)]
 pub(crate) struct Tally {
+    layout: CaseLayout,
     whole: Mutex<Taken>,
     by_variant: Vec<Mutex<Taken>>,
     unpriced_models: Mutex<BTreeSet<String>>,
@@ -313,8 +314,9 @@ fn count_of_run(artifact: &Val<'_>, key: &str) -> u64 {
 }
 
 impl Tally {
-    pub(crate) fn new(n_tasks: usize, n_variants: usize) -> Tally {
+    pub(crate) fn new(n_tasks: usize, n_variants: usize, layout: CaseLayout) -> Tally {
         Tally {
+            layout,
             whole: Mutex::default(),
             by_variant: (0..n_variants).map(|_| Mutex::default()).collect(),
             unpriced_models: Mutex::default(),
@@ -350,7 +352,7 @@ impl Tally {
 
     pub(crate) fn add(&self, case_ix: CaseIx, site: StepSite, outcome: &Outcome, is_reused: bool) {
         let is_of_subject = site.asker.task().is_none() && Seat::numbered(site.seat) == Some(Seat::Subject);
-        let variant = self.by_variant.get(VariantCount::of(self.by_variant.len()).variant(case_ix));
+        let variant = self.layout.variant(case_ix).and_then(|it| self.by_variant.get(it));
         for taken in [&self.whole].into_iter().chain(variant) {
             taken.lock().unwrap_or_else(PoisonError::into_inner).add(outcome, is_of_subject, is_reused);
         }

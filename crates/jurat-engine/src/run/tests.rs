@@ -7,18 +7,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jurat_core::effect::{Answer, Endpoint, EndpointKey, Outcome, PerformerKey, Request};
-use jurat_core::plan::{CaseIx, Plan, Samples, TaskIx};
+use jurat_core::effect::{Answer, Asker, Endpoint, EndpointKey, Outcome, PerformerKey, Request, StepSite};
+use jurat_core::plan::{CaseIx, CaseSource, Plan, Samples, TaskIx};
 use jurat_core::suite::{Suite, load};
 use jurat_core::verdict::StopReason;
 use jurat_format::source::{Files, ReadError};
 use jurat_model::Toolbox;
-use jurat_store::run::{Column, Ended, RunHead, RunReader, TaskHead};
+use jurat_store::run::{Column, Ended, RunHead, RunReader, TaskHead, Variant};
 use tempfile::TempDir;
 
 use super::{Job, Mode, Ran, Target, not_before, run};
 use crate::perform::{Call, LocalFuture, Perform, Performer};
 use crate::rows::Selection;
+use crate::tally::Tally;
 use crate::{Progress, Roles, Stop};
 
 /// Four rows, each with two judges of which the second waits for the first.
@@ -284,4 +285,29 @@ fn a_run_that_goes_on_finds_what_it_was_answered() {
     assert_eq!(not_before(false, Some(hour), now, now), Some(an_hour_ago));
     assert_eq!(not_before(false, Some(hour), began_long_ago, now), Some(began_long_ago));
     assert_eq!(not_before(true, Some(hour), began_long_ago, now), Some(began_long_ago));
+}
+
+/// A judged row beside conversations of two subjects.
+const BOTH: &str = "
+records: [{ id: a, said: yes }]
+models: { subject: [script/one.yaml, script/two.yaml], judge: script/replies.yaml }
+scenarios: { talk: { entry: ask, nodes: { ask: { question: Hello? } }, outcomes: { done: { status_is: completed } } } }
+tasks: [{ id: polite, on: [a], judge: { prompt: 'polite ${said}' }, operator: contains, expected_value: yes }]
+";
+
+#[test]
+fn what_a_row_takes_counts_for_no_subject_of_scenarios() {
+    let suite = load(Path::new("suite.yaml"), &OneFile(BOTH)).suite;
+    let (plan, _) = Plan::build(&suite, &Samples::default()).expect("the suite is sound");
+    let subject = |name: &str| Variant { subject: name.to_owned(), ..Variant::default() };
+    let variants = [subject("one"), subject("two")];
+    let layout = plan.layout(variants.len());
+    let tally = Tally::new(plan.tasks.len(), variants.len(), layout);
+    for (source, variant) in [(CaseSource::Row(0), 0), (CaseSource::Scenario(0), 1)] {
+        let site = StepSite { asker: Asker::Case, seat: 0, turn: 0 };
+        tally.add(layout.case(source, variant), site, &Outcome::Answer(Box::new(Answer::new("yes"))), false);
+    }
+    let answers = |body: &str| serde_json::from_str::<serde_json::Value>(body).expect("it is JSON")["answers"].clone();
+    let counted: Vec<_> = tally.rows(&variants).iter().map(|it| answers(&it.body)).collect();
+    assert_eq!(counted, [2, 0, 1], "in all, of the first subject, of the second");
 }
