@@ -203,7 +203,7 @@ impl Connection {
                 Err(Unreadable::Gone) => return,
                 Err(Unreadable::Malformed) => {
                     let body = json!({ "error": "this is not HTTP" });
-                    let _ = deliver(&mut self.socket, &Delivery::json(400, &body, &[])).await;
+                    let _ = deliver(&mut self.socket, &Delivery::json(400, &body, &[]), || {}).await;
                     return;
                 }
             };
@@ -230,7 +230,7 @@ impl Connection {
             return self.answer_model(&path, query, wire, message).await;
         }
         let delivery = self.shared.aside(&message.method, &path, query);
-        deliver(&mut self.socket, &delivery).await.ok()?;
+        deliver(&mut self.socket, &delivery, || {}).await.ok()?;
         Some(delivery.then)
     }
 
@@ -271,8 +271,9 @@ impl Connection {
             http::gone(&self.socket).await;
             return None;
         }
-        deliver(&mut self.socket, &delivery).await.ok()?;
-        flight.ended(delivery.ending);
+        // Counted before the client can have all of it: a test that has the reply finds it in the counts, and the next
+        // request of that client is never in flight beside this one.
+        deliver(&mut self.socket, &delivery, || flight.ended(delivery.ending)).await.ok()?;
         Some(delivery.then)
     }
 }
@@ -283,14 +284,20 @@ impl Drop for Connection {
     }
 }
 
-async fn deliver(socket: &mut TcpStream, delivery: &Delivery) -> io::Result<()> {
-    for (ix, piece) in delivery.pieces.iter().enumerate() {
-        if ix > 0 && !delivery.pace.is_zero() {
+/// Writes the pieces; calls `before_last` when all but the last of them are written.
+async fn deliver(socket: &mut TcpStream, delivery: &Delivery, before_last: impl FnOnce()) -> io::Result<()> {
+    let Some((last, pieces)) = delivery.pieces.split_last() else {
+        before_last();
+        return Ok(());
+    };
+    for piece in pieces {
+        socket.write_all(piece).await?;
+        if !delivery.pace.is_zero() {
             tokio::time::sleep(delivery.pace).await;
         }
-        socket.write_all(piece).await?;
     }
-    Ok(())
+    before_last();
+    socket.write_all(last).await
 }
 
 /// A request that has no answer yet. One that is dropped before it ended was abandoned.

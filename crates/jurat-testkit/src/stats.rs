@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stats {
     pub requests: u64,
-    /// Complete replies with status 200 whose last byte was handed to the system; refusals and wrong labels are among
-    /// them.
+    /// Replies with status 200 of which at most the last piece is still to be written; refusals and wrong labels are
+    /// among them.
     pub answers: u64,
     /// Complete answers that say that something is wrong.
     pub errors: u64,
