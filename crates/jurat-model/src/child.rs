@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 use tokio::process::{Child, Command};
@@ -79,6 +81,9 @@ fn is_program(path: &Path) -> io::Result<()> {
     if is_file { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
 }
 
+/// How long a program that closed its output has to end, so that its status can be reported.
+pub(crate) const TO_END: Duration = Duration::from_secs(3);
+
 /// A program with everything that it started itself. All of it ends when this is dropped, unless the program has ended before.
 #[derive(Debug)]
 pub(crate) struct Started {
@@ -90,6 +95,11 @@ pub(crate) struct Started {
 impl Started {
     pub(crate) fn new(child: Child, supervisor: Option<&Supervisor>) -> Started {
         Started { child, is_supervised: supervisor.is_some() }
+    }
+
+    /// How a program that closed its output ended; `None` when it does not end.
+    pub(crate) async fn ended(&mut self) -> Option<ExitStatus> {
+        tokio::time::timeout(TO_END, self.child.wait()).await.ok()?.ok()
     }
 
     pub(crate) fn kill(&mut self) {

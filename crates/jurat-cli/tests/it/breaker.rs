@@ -104,7 +104,7 @@ body = b'{"model": "small", "messages": [{"role": "user", "content": "Hello."}]}
 url = os.environ["JURAT_BASE_URL"] + "/v1/chat/completions"
 headers = {"content-type": "application/json", "authorization": "Bearer " + os.environ["JURAT_API_KEY"]}
 try:
-    urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=0.5)
+    urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=3)
 except Exception:
     print("I could not reach the model.")
 "#;

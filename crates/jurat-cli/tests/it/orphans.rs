@@ -70,7 +70,7 @@ fn programs_end_with_jurat_when_it_is_killed() {
         jurat.kill().expect("it runs");
         jurat.wait().expect("it has ended");
         for handle in &handles {
-            let patience = Timespec { tv_sec: 30, tv_nsec: 0 };
+            let patience = Timespec { tv_sec: 60, tv_nsec: 0 };
             let n_ended = rustix::event::poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&patience));
             assert_eq!(n_ended, Ok(1), "{name}: something is left");
         }

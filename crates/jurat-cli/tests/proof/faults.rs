@@ -68,9 +68,14 @@ fn script() -> Script {
 
 /// Runs the suite; returns its exit code and each verdict with its message.
 fn judged(endpoint: &Endpoint, way: Way) -> (Option<i32>, Vec<String>) {
+    judged_within("60s", endpoint, way)
+}
+
+/// The same with the time that a request may take: a silent endpoint is waited for that long.
+fn judged_within(timeout: &str, endpoint: &Endpoint, way: Way) -> (Option<i32>, Vec<String>) {
     let project = Project::new(SUITE, &rows(ROWS), &endpoint.url());
     let streamed: &[&str] = if way == Way::Streamed { &["--stream"] } else { &[] };
-    let ended = project.results(&[&["--request-timeout", "400ms"], streamed].concat());
+    let ended = project.results(&[&["--request-timeout", timeout], streamed].concat());
     let results: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.stderr));
     let mut verdicts = Vec::new();
     for case in results["results"]["cases"].as_array().expect("results have cases") {
@@ -87,6 +92,10 @@ fn judged(endpoint: &Endpoint, way: Way) -> (Option<i32>, Vec<String>) {
         }
     }
     (ended.code, verdicts)
+}
+
+fn timeout(fault: &Fault) -> &'static str {
+    if *fault == Fault::Silence { "3s" } else { "60s" }
 }
 
 fn undisturbed() -> (Option<i32>, Vec<String>) {
@@ -106,7 +115,7 @@ fn undisturbed() -> (Option<i32>, Vec<String>) {
 fn a_fault_that_stays_is_an_error() {
     for (fault, way, n_requests) in FAULTS {
         let endpoint = Endpoint::start(script().fault(When::Always, fault.clone()));
-        let (code, verdicts) = judged(&endpoint, *way);
+        let (code, verdicts) = judged_within(timeout(fault), &endpoint, *way);
         let what = format!("{fault:?} {way:?}: {verdicts:#?}");
         assert_eq!(code, Some(3), "{what}");
         assert_eq!(endpoint.stats().requests, n_requests * ROWS as u64, "{what}");
@@ -126,7 +135,7 @@ fn a_fault_that_passes_leaves_no_trace_in_the_verdict() {
     let undisturbed = undisturbed();
     for (fault, way, _) in FAULTS.iter().filter(|(_, _, n_requests)| *n_requests == 2) {
         let endpoint = Endpoint::start(script().fault_if(When::FirstOfEach(1), is_first_turn, fault.clone()));
-        assert_eq!(judged(&endpoint, *way), undisturbed, "{fault:?} {way:?}");
+        assert_eq!(judged_within(timeout(fault), &endpoint, *way), undisturbed, "{fault:?} {way:?}");
         assert_eq!(endpoint.stats().requests, 2 * ROWS as u64, "{fault:?} {way:?}");
     }
 }

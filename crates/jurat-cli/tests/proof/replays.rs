@@ -179,7 +179,7 @@ suite: some-ask
 records: rows.jsonl
 models: { judge: openai/judge }
 tasks:
-  - { id: is_asked, field_path: n, operator: less_than, expected_value: 50, condition: true }
+  - { id: is_asked, field_path: 'tags[0]', operator: equals, expected_value: third, condition: true }
   - { id: counted, field_path: n, operator: greater_than, expected_value: 0 }
   - id: tone
     depends_on: [is_asked]
@@ -193,6 +193,7 @@ suite: none-asks
 records: rows.jsonl
 tasks: [{ id: counted, field_path: n, operator: greater_than, expected_value: 10 }]
 ";
+    // One row of three asks: reading waits for those, so that it cannot reach the end before the first of them fails.
     for suite in [SOME_ASK, NONE_ASKS] {
         let endpoint = Endpoint::start(Script::new());
         // Longer than what is read at a time, several times over.

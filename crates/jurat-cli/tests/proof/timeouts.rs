@@ -56,7 +56,7 @@ fn assert_undecided(ended: &Ended) {
 
 #[test]
 fn a_turn_that_takes_too_long_can_be_routed() {
-    let (project, ended) = run(&suite("turn_timeout: 300ms", ROUTED));
+    let (project, ended) = run(&suite("turn_timeout: 3s", ROUTED));
     assert_undecided(&ended);
     let explained = project.jurat(&["explain", "slow"]);
     assert!(explained.stdout.contains("Are you there?"), "it goes on: {} {}", explained.stdout, explained.stderr);
@@ -64,19 +64,19 @@ fn a_turn_that_takes_too_long_can_be_routed() {
 
 #[test]
 fn a_turn_that_takes_too_long_ends_the_scenario_otherwise() {
-    let (project, ended) = run(&suite("turn_timeout: 300ms", NOT_ROUTED));
+    let (project, ended) = run(&suite("turn_timeout: 3s", NOT_ROUTED));
     assert_undecided(&ended);
     let explained = project.jurat(&["explain", "slow"]);
-    assert!(explained.stdout.contains("the turn took longer than 300ms"), "{} {}", explained.stdout, explained.stderr);
+    assert!(explained.stdout.contains("the turn took longer than 3s"), "{} {}", explained.stdout, explained.stderr);
     assert!(ended.stdout.contains("raise `turn_timeout` of the scenario"), "{}", ended.stdout);
 }
 
 #[test]
 fn a_scenario_that_takes_too_long_is_a_timeout_whatever_its_edges_say() {
     for edges in [ROUTED, NOT_ROUTED] {
-        let (_, ended) = run(&suite("timeout: 500ms", edges));
+        let (_, ended) = run(&suite("timeout: 3s", edges));
         assert_undecided(&ended);
-        assert!(ended.stdout.contains("the scenario took longer than 500ms"), "{}", ended.stdout);
+        assert!(ended.stdout.contains("the scenario took longer than 3s"), "{}", ended.stdout);
         assert!(ended.stdout.contains("raise `timeout` of the scenario"), "{}", ended.stdout);
     }
 }
@@ -87,11 +87,11 @@ fn waiting_for_a_place_is_not_counted() {
     let mut suite = "suite: queue\nmodels: { subject: openai/subject }\nscenarios:\n".to_owned();
     for ix in 1..=20 {
         suite += &format!(
-            "  s{ix}: {{ turn_timeout: 1s, timeout: 1500ms, entry: a, nodes: {{ a: {{ question: '{ix} a' }}, b: {{ question: '{ix} b' }} }}, \
+            "  s{ix}: {{ turn_timeout: 4s, timeout: 5s, entry: a, nodes: {{ a: {{ question: '{ix} a' }}, b: {{ question: '{ix} b' }} }}, \
              edges: [{{ from: a, to: b }}], outcomes: {{ in_time: {{ status_is: completed }} }} }}\n"
         );
     }
-    let endpoint = Endpoint::start(Script::new().latency(Duration::from_millis(60)));
+    let endpoint = Endpoint::start(Script::new().latency(Duration::from_millis(150)));
     let project = Project::new(&suite, "", &endpoint.url());
     let ended = project.results(&["-j", "1"]);
     assert_eq!(ended.code, Some(0), "{} {}", ended.stdout, ended.stderr);

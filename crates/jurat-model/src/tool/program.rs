@@ -20,10 +20,7 @@ use super::server::Launch;
 use super::session::ServerEnvironment;
 use super::tail::Tail;
 use super::verbatim::Verbatim;
-use crate::child::{Started, read_line};
-
-/// How long a program that closed its output has to end, so that its status can be reported.
-const TO_END: Duration = Duration::from_secs(1);
+use crate::child::{Started, TO_END, read_line};
 
 /// The connection to a program that runs.
 pub(super) struct Program {
@@ -120,10 +117,7 @@ impl Program {
     }
 
     async fn note_end(&mut self, why: &str) {
-        let why = match tokio::time::timeout(TO_END, self.started.child.wait()).await {
-            Ok(Ok(status)) => format!("ended ({status})"),
-            _ => why.to_owned(),
-        };
+        let why = self.started.ended().await.map_or_else(|| why.to_owned(), |status| format!("ended ({status})"));
         // What it said last may not have arrived; another process may hold the other end open.
         drop(tokio::time::timeout(TO_END, &mut self.complaints).await);
         self.seen.ended.get_or_init(|| why);

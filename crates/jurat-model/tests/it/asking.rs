@@ -68,7 +68,7 @@ impl Files for OneFile {
 pub(crate) fn options() -> TransportOptions {
     TransportOptions {
         concurrency: 8,
-        request_timeout: Duration::from_secs(20),
+        request_timeout: Duration::from_secs(60),
         backoff: Backoff { base: Duration::from_millis(1), cap: Duration::from_millis(5) },
         now_ms: || 1_800_000_000_000,
         ..TransportOptions::default()

@@ -57,11 +57,15 @@ const SETTINGS: &str = r#""max_tokens": 50, "price": {"input": 1000000, "output"
 
 /// Asks an endpoint one question with four requests at most; the outcome and what the meter was told.
 fn asked(script: Script, allowed: u64) -> (String, String) {
+    asked_within(options().request_timeout, script, allowed)
+}
+
+fn asked_within(request_timeout: Duration, script: Script, allowed: u64) -> (String, String) {
     let endpoint = Endpoint::start(script);
     let ledger = Ledger::allowing(allowed);
     let outcome = run(async {
         let model = model_with("openai/m", &format!(r#"{{"base_url": "{}", {SETTINGS}}}"#, endpoint.url()), &|_| None);
-        let transport = Transport::new(TransportOptions { request_timeout: Duration::from_secs(1), ..options() });
+        let transport = Transport::new(TransportOptions { request_timeout, ..options() });
         transport.ask(&model, Asker { case: "c", task: "t", turn: None, priority: 0 }, &question("q"), 4, &ledger).await
     });
     (told(&outcome), ledger.lines())
@@ -89,11 +93,12 @@ fn each_request_is_allowed_and_settled_once() {
         (Fault::Reset, "unknown"),
         (Fault::CutBody, "unknown"),
         (Fault::TruncatedBody, "unknown"),
-        (Fault::Silence, "unknown"),
     ] {
         let expected = ("stop: yes after 2".to_owned(), format!("{told}, answer 13 16"));
         assert_eq!(asked(failing(fault.clone()), 9), expected, "{fault:?}");
     }
+    let expected = ("stop: yes after 2".to_owned(), "unknown, answer 13 16".to_owned());
+    assert_eq!(asked_within(Duration::from_secs(3), failing(Fault::Silence), 9), expected);
 }
 
 #[test]

@@ -153,10 +153,7 @@ fn a_wait_that_the_provider_asks_for_holds_for_everybody() {
             RetryAfter::Date(_) => 900,
             _ => 1000,
         };
-        assert!(
-            waited >= Duration::from_millis(least) && waited < Duration::from_secs(5),
-            "{retry_after:?}: {waited:?}"
-        );
+        assert!(waited >= Duration::from_millis(least), "{retry_after:?}: {waited:?}");
     }
 }
 

@@ -393,7 +393,7 @@ fn only_names_that_are_allowed_are_reached() {
         let mut lines = BufReader::new(stream.try_clone().expect("sockets can be copied"));
         let mut first = String::new();
         lines.read_line(&mut first).expect("it answers");
-        while lines.buffer() != b"" && lines.read_line(&mut String::new()).is_ok_and(|it| it > 2) {}
+        while lines.read_line(&mut String::new()).is_ok_and(|it| it > 2) {}
         (stream, first)
     };
     for authority in [format!("127.0.0.1:{port}"), "example.com:443".to_owned(), "localhost:1".to_owned()] {

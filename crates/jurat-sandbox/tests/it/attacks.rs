@@ -284,7 +284,8 @@ fn corpus() -> Vec<Attack> {
 const OTHER: &str = "import textwrap\n\n\ndef evaluate():\n    return sorted([textwrap.dedent('honest')])[0]\n";
 
 fn other(pool: &Pool) -> Prepared {
-    let source = Source { python: Some(PYTHON.clone()), ..Source::new(Language::Python, OTHER) };
+    let mut source = Source { python: Some(PYTHON.clone()), ..Source::new(Language::Python, OTHER) };
+    source.limits.deadline = Duration::from_secs(120);
     pool.prepare(source).wait().expect("it is sound")
 }
 

@@ -208,7 +208,7 @@ fn lingering(word: &str) -> Vec<Pid> {
 
 /// How long what is left behind where nothing ends it stays. The fraction tells runs apart.
 fn linger(n: usize) -> String {
-    format!("3.{:06}{n:03}", std::process::id())
+    format!("20.{:06}{n:03}", std::process::id())
 }
 
 struct Seen {
@@ -244,7 +244,7 @@ fn no_attack_gets_out() {
             Exit::Stopped(limit) => assert!(ends.iter().any(|it| it == limit.name()), "{name}: stopped by {limit}"),
             other => assert!(ends.is_empty(), "{name}: {other}; {}", came.stderr),
         }
-        let slack = Duration::from_secs(20);
+        let slack = Duration::from_secs(120);
         assert!(begun.elapsed() < slack, "{name} took {:?}", begun.elapsed());
     }
     assert!(breaches.is_empty(), "\n{}\n", breaches.join("\n"));
@@ -332,7 +332,7 @@ fn nothing_is_left_when_whoever_runs_it_is_killed() {
             if there.len() == 3 {
                 break there;
             }
-            assert!(begun.elapsed() < Duration::from_secs(30), "{isolation}: it does not start");
+            assert!(begun.elapsed() < Duration::from_secs(60), "{isolation}: it does not start");
             std::thread::yield_now();
         };
         let handles: Vec<_> = there
@@ -342,8 +342,8 @@ fn nothing_is_left_when_whoever_runs_it_is_killed() {
         runner.kill().expect("it can be killed");
         runner.wait().expect("it has ended");
         for handle in &handles {
-            let patience = Timespec { tv_sec: 20, tv_nsec: 0 };
-            let n_ended = rustix::event::poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&patience));
+            let timeout = Timespec { tv_sec: 60, tv_nsec: 0 };
+            let n_ended = rustix::event::poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&timeout));
             assert_eq!(n_ended, Ok(1), "{isolation}: something is left");
         }
     }
