@@ -14,12 +14,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use bytes::Bytes;
 use jurat_core::effect::{Endpoint, FaultKind, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
 use jurat_format::value::{Val, parse_json, shown_within};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
@@ -27,7 +26,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use crate::child::{Launched, Started, Supervisor, read_line};
-use crate::codec::{Json, Reply};
+use crate::codec::Reply;
+use crate::codec::body::{self, Json, Object};
 use crate::provider::Local;
 use crate::transport::Failed;
 
@@ -180,10 +180,7 @@ async fn read(program: String, mut started: Started, output: ChildStdout, pendin
         }
         if !is_open {
             // It closed its output, so no reply can come, even if it lives on.
-            let status = match tokio::time::timeout(Duration::from_secs(1), started.child.wait()).await {
-                Ok(Ok(status)) => format!(" ({status})"),
-                _ => String::new(),
-            };
+            let status = started.ended().await.map_or_else(String::new, |it| format!(" ({it})"));
             return pending.end(FaultKind::Cut, &format!("`{program}` ended before it answered{status}"));
         }
     }
@@ -246,102 +243,47 @@ impl Pending {
 
 /// A request as a line without its beginning, which is the id.
 pub(crate) fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Vec<u8> {
-    let wire = RequestWire {
-        messages: request.messages.iter().map(MessageWire::from).collect(),
-        output_schema: request.output.as_deref().map(Json),
-        tools: request
-            .tools
-            .iter()
-            .map(|it| ToolWire {
-                name: &it.name,
-                description: it.description.as_deref(),
-                parameters: Json(&it.parameters),
-            })
-            .collect(),
-        tool_choice: match &request.tool_choice {
-            ToolChoice::Auto => None,
-            ToolChoice::None => Some(Choice::Word("none")),
-            ToolChoice::Required => Some(Choice::Word("required")),
-            ToolChoice::Named(name) => Some(Choice::Named { name }),
-        },
-        settings: endpoint.settings.iter().map(|(name, value)| (name.as_str(), Json(value))).collect(),
-    };
-    let mut body = serde_json::to_vec(&wire).expect("texts, numbers, lists and objects are JSON");
+    let written = body::write(None, |body| {
+        body.list("messages", &request.messages, write_message);
+        body.optional("output_schema", request.output.as_deref().map(Json));
+        if !request.tools.is_empty() {
+            body.list("tools", &request.tools, |body, tool| {
+                body.member("name", &tool.name);
+                body.optional("description", tool.description.as_deref());
+                body.member("parameters", &Json(&tool.parameters));
+            });
+        }
+        match &request.tool_choice {
+            ToolChoice::Auto => {}
+            ToolChoice::None => body.member("tool_choice", "none"),
+            ToolChoice::Required => body.member("tool_choice", "required"),
+            ToolChoice::Named(name) => body.object("tool_choice", |choice| choice.member("name", name)),
+        }
+        let settings = endpoint.settings.iter().map(|(name, value)| (name.as_str(), Json(value)));
+        body.member("settings", &settings.collect::<std::collections::BTreeMap<_, _>>());
+    });
+    let mut body = written.expect("nothing of the author's stands beside it");
     body[0] = b',';
     body
 }
 
-#[derive(Serialize)]
-struct RequestWire<'r> {
-    messages: Vec<MessageWire<'r>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_schema: Option<Json<'r>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<ToolWire<'r>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<Choice<'r>>,
-    settings: std::collections::BTreeMap<&'r str, Json<'r>>,
-}
-
-#[derive(Serialize)]
-struct MessageWire<'r> {
-    role: &'static str,
-    content: &'r str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<CallWire<'r>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    call_id: Option<&'r str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'r str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    is_error: Option<bool>,
-}
-
-#[derive(Serialize)]
-struct CallWire<'r> {
-    id: &'r str,
-    name: &'r str,
-    arguments: Json<'r>,
-}
-
-#[derive(Serialize)]
-struct ToolWire<'r> {
-    name: &'r str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<&'r str>,
-    parameters: Json<'r>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Choice<'r> {
-    Word(&'static str),
-    Named { name: &'r str },
-}
-
-impl<'r> From<&'r Message> for MessageWire<'r> {
-    fn from(message: &'r Message) -> MessageWire<'r> {
-        let mut wire = MessageWire {
-            role: message.role(),
-            content: message.text(),
-            tool_calls: Vec::new(),
-            call_id: None,
-            name: None,
-            is_error: None,
-        };
-        match message {
-            Message::System(_) | Message::User(_) => {}
-            Message::Assistant { tool_calls, .. } => {
-                let call = |it: &'r ToolCall| CallWire { id: &it.id, name: &it.name, arguments: Json(&it.arguments) };
-                wire.tool_calls = tool_calls.iter().map(call).collect();
-            }
-            Message::Tool { call_id, name, is_error, .. } => {
-                wire.call_id = Some(call_id);
-                wire.name = Some(name);
-                wire.is_error = Some(*is_error);
-            }
+fn write_message(body: &mut Object<'_, '_>, message: &Message) {
+    body.member("role", message.role());
+    body.member("content", message.text());
+    match message {
+        Message::Assistant { tool_calls, .. } if !tool_calls.is_empty() => {
+            body.list("tool_calls", tool_calls, |body, call| {
+                body.member("id", &call.id);
+                body.member("name", &call.name);
+                body.member("arguments", &Json(&call.arguments));
+            });
         }
-        wire
+        Message::Tool { call_id, name, is_error, .. } => {
+            body.member("call_id", call_id);
+            body.member("name", name);
+            body.member("is_error", is_error);
+        }
+        _ => {}
     }
 }
 

@@ -10,16 +10,17 @@
 
 use std::borrow::Cow;
 
-use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, ToolChoice, Usage};
-use jurat_format::value::Val;
-use serde::{Deserialize, Serialize};
+use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use jurat_format::value::{Val, Value};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::body::{self, Json, List};
+use super::body::{self, Json, Object};
 use super::settings::Settings;
 use super::{
     ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest,
-    arguments, envelope, has, lenient, parsed, strict, structured, without_last,
+    arguments, envelope, grouped, has, lenient, need_objects, not_empty, parsed, strict, structured, system_first,
+    without_last,
 };
 
 /// The most tokens of a reply where a provider demands a bound and the author gives none. It stands in the endpoint's settings, so it
@@ -82,36 +83,41 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
             return Err(Unsupported::new("Anthropic answers with objects; give `output` the type `object`"));
         }
     }
-    let n_system = request.messages.iter().take_while(|it| matches!(it, Message::System(_))).count();
-    let (system, conversation) = request.messages.split_at(n_system);
-    let turns = turns(conversation)?;
+    let (system, conversation) = system_first(&request.messages, "Anthropic")?;
+    need_objects(conversation, "Anthropic")?;
+    let conversation = not_empty(conversation);
     let body = body::write(settings.extra, |body| {
         body.member("model", &endpoint.model);
         body.member("max_tokens", &Json(max_tokens));
         match system {
             [] => {}
             [only] => body.member("system", &only.text()),
-            several => body.member("system", &List(|| several.iter().map(|it| Block::text(it.text())))),
+            several => body.list("system", several, |block, it| write_text(block, it.text())),
         }
-        body.member("messages", &turns);
-        body.optional("temperature", settings.temperature);
-        body.optional("top_p", settings.top_p);
+        body.list("messages", grouped(&conversation), write_turn);
+        body.optional("temperature", settings.temperature.map(Json));
+        body.optional("top_p", settings.top_p.map(Json));
         if let Some(schema) = answer_tool {
-            let description = Some(ANSWER_DESCRIPTION);
-            body.member("tools", &[ToolWire { name: ANSWER, description, input_schema: Json(schema) }]);
-            body.member("tool_choice", &Choice { kind: "tool", name: Some(ANSWER) });
+            body.list("tools", [schema], |tool, it| write_tool(tool, ANSWER, Some(ANSWER_DESCRIPTION), it));
+            write_choice(body, "tool", Some(ANSWER));
         }
         if let Some(schema) = &enforced {
-            let format = Format { kind: "json_schema", schema: Json(schema) };
-            body.object("output_config", |config| config.member("format", &format));
+            body.open_object("output_config", |config| {
+                config.object("format", |format| {
+                    format.member("type", "json_schema");
+                    format.member("schema", &Json(schema));
+                });
+            });
         }
         if !request.tools.is_empty() {
-            body.member("tools", &List(|| request.tools.iter().map(ToolWire::from)));
+            body.list("tools", &request.tools, |tool, it| {
+                write_tool(tool, &it.name, it.description.as_deref(), &it.parameters);
+            });
             match &request.tool_choice {
                 ToolChoice::Auto => {}
-                ToolChoice::None => body.member("tool_choice", &Choice { kind: "none", name: None }),
-                ToolChoice::Required => body.member("tool_choice", &Choice { kind: "any", name: None }),
-                ToolChoice::Named(name) => body.member("tool_choice", &Choice { kind: "tool", name: Some(name) }),
+                ToolChoice::None => write_choice(body, "none", None),
+                ToolChoice::Required => write_choice(body, "any", None),
+                ToolChoice::Named(name) => write_choice(body, "tool", Some(name)),
             }
         }
         if stream {
@@ -121,78 +127,75 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
     Ok(WireRequest { path: "/v1/messages".to_owned(), headers: HEADERS, body })
 }
 
-/// The conversation. Results of tools that follow each other are one turn of the user: the provider wants those of one turn together.
-fn turns(messages: &[Message]) -> Result<Vec<Turn<'_>>, Unsupported> {
-    let mut turns: Vec<Turn<'_>> = Vec::new();
-    let mut is_after_result = false;
-    for message in messages {
-        let is_result = matches!(message, Message::Tool { .. });
-        match message {
-            Message::System(_) => {
-                return Err(Unsupported::new("Anthropic takes system messages before the conversation only"));
-            }
-            Message::User(text) => turns.push(Turn { role: "user", content: Content::Text(text) }),
-            // Empty turns are refused, and say nothing.
-            Message::Assistant { text, tool_calls } if tool_calls.is_empty() && text.is_empty() => continue,
-            Message::Assistant { text, tool_calls } if tool_calls.is_empty() => {
-                turns.push(Turn { role: "assistant", content: Content::Text(text) });
-            }
-            Message::Assistant { text, tool_calls } => {
-                let mut blocks: Vec<Block<'_>> = Vec::new();
-                if !text.is_empty() {
-                    blocks.push(Block::text(text));
-                }
-                for call in tool_calls {
-                    blocks.push(Block {
-                        id: Some(&call.id),
-                        name: Some(&call.name),
-                        input: Some(input(call)?),
-                        ..Block::of("tool_use")
-                    });
-                }
-                turns.push(Turn { role: "assistant", content: Content::Blocks(blocks) });
-            }
-            Message::Tool { call_id, text, is_error, .. } => {
-                let result = Block {
-                    tool_use_id: Some(call_id),
-                    content: Some(text),
-                    is_error: is_error.then_some(true),
-                    ..Block::of("tool_result")
-                };
-                match turns.last_mut() {
-                    Some(Turn { content: Content::Blocks(blocks), .. }) if is_after_result => blocks.push(result),
-                    _ => turns.push(Turn { role: "user", content: Content::Blocks(vec![result]) }),
-                }
-            }
+fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
+    match messages[0] {
+        Message::Tool { .. } => {
+            body.member("role", "user");
+            body.list("content", messages, |block, message| write_result(block, message));
         }
-        is_after_result = is_result;
+        Message::Assistant { text, tool_calls } if !tool_calls.is_empty() => {
+            body.member("role", "assistant");
+            let text_first = (!text.is_empty()).then_some(None);
+            let blocks = text_first.into_iter().chain(tool_calls.iter().map(Some));
+            body.list("content", blocks, |block, call| match call {
+                None => write_text(block, text),
+                Some(call) => {
+                    block.member("type", "tool_use");
+                    block.member("id", &call.id);
+                    block.member("name", &call.name);
+                    block.member("input", &Json(&call.arguments));
+                }
+            });
+        }
+        other => {
+            body.member("role", other.role());
+            body.member("content", other.text());
+        }
     }
-    Ok(turns)
 }
 
-fn input(call: &ToolCall) -> Result<Json<'_>, Unsupported> {
-    match call.arguments.as_map() {
-        Some(_) => Ok(Json(&call.arguments)),
-        None => Err(Unsupported(format!("Anthropic takes objects as arguments; those of `{}` are none", call.name))),
-    }
+fn write_text(block: &mut Object<'_, '_>, text: &str) {
+    block.member("type", "text");
+    block.member("text", text);
+}
+
+fn write_result(block: &mut Object<'_, '_>, message: &Message) {
+    let Message::Tool { call_id, text, is_error, .. } = message else { return };
+    block.member("type", "tool_result");
+    block.member("tool_use_id", call_id);
+    block.member("content", text);
+    block.optional("is_error", is_error.then_some(true));
+}
+
+fn write_tool(body: &mut Object<'_, '_>, name: &str, description: Option<&str>, schema: &Value) {
+    body.member("name", name);
+    body.optional("description", description);
+    body.member("input_schema", &Json(schema));
+}
+
+fn write_choice(body: &mut Object<'_, '_>, kind: &str, name: Option<&str>) {
+    body.object("tool_choice", |choice| {
+        choice.member("type", kind);
+        choice.optional("name", name);
+    });
 }
 
 fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let message: MessageIn<'_> = parsed(body)?;
-    let mut said = Said { stop_reason: message.stop_reason, ..Said::default() };
+    let mut said = Said { stop_reason: message.stop_reason.0, ..Said::default() };
     for block in message.content {
         match block.kind.as_deref() {
             Some("text") => said.text.push_str(&block.text.unwrap_or_default()),
             Some("tool_use") => said.call(
-                block.id.unwrap_or_default(),
+                block.id.0.unwrap_or_default(),
                 block.name.unwrap_or_default(),
                 block.input.map_or("", RawValue::get),
             ),
             _ => {}
         }
     }
-    let served = Served { model: message.model, fingerprint: None, request_id: message.id };
-    Ok(said.into_reply(message.usage.map(Usage::from), served))
+    let served = Served { model: message.model.0, fingerprint: None, request_id: message.id.0 };
+    Ok(said.into_reply(message.usage.0.map(Usage::from), served))
 }
 
 /// A message, read in one piece or in many.
@@ -259,8 +262,8 @@ impl Events for Stream {
             }
             Some("message_start") => {
                 if let Some(message) = event.message {
-                    self.served = Served { model: message.model, fingerprint: None, request_id: message.id };
-                    self.count(message.usage);
+                    self.served = Served { model: message.model.0, fingerprint: None, request_id: message.id.0 };
+                    self.count(message.usage.0);
                 }
             }
             Some("content_block_start") => {
@@ -268,8 +271,8 @@ impl Events for Stream {
                     self.text.push_str(&block.text.unwrap_or_default());
                     if block.kind.as_deref() == Some("tool_use") {
                         self.calls.push(CallPieces {
-                            index: event.index.unwrap_or(0),
-                            id: block.id.unwrap_or_default(),
+                            index: event.index.get(),
+                            id: block.id.0.unwrap_or_default(),
                             name: block.name.unwrap_or_default(),
                             whole: block.input.map_or("", RawValue::get).to_owned(),
                             pieces: String::new(),
@@ -280,15 +283,15 @@ impl Events for Stream {
             Some("content_block_delta") => {
                 if let Some(delta) = event.delta {
                     self.text.push_str(&delta.text.unwrap_or_default());
-                    let index = event.index.unwrap_or(0);
+                    let index = event.index.get();
                     if let Some(call) = self.calls.iter_mut().find(|it| it.index == index) {
                         call.pieces.push_str(&delta.partial_json.unwrap_or_default());
                     }
                 }
             }
             Some("message_delta") => {
-                self.stop_reason = event.delta.and_then(|it| it.stop_reason).or(self.stop_reason.take());
-                self.count(event.usage);
+                self.stop_reason = event.delta.and_then(|it| it.stop_reason.0).or(self.stop_reason.take());
+                self.count(event.usage.0);
             }
             Some("message_stop") => self.is_done = true,
             _ => {}
@@ -322,90 +325,14 @@ impl Stream {
     }
 }
 
-#[derive(Serialize)]
-struct Turn<'m> {
-    role: &'static str,
-    content: Content<'m>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Content<'m> {
-    Text(&'m str),
-    Blocks(Vec<Block<'m>>),
-}
-
-#[derive(Serialize, Default)]
-struct Block<'m> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'m str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'m str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'m str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    input: Option<Json<'m>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_use_id: Option<&'m str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<&'m str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    is_error: Option<bool>,
-}
-
-impl<'m> Block<'m> {
-    fn of(kind: &'static str) -> Block<'m> {
-        Block { kind, ..Block::default() }
-    }
-
-    fn text(text: &'m str) -> Block<'m> {
-        Block { text: Some(text), ..Block::of("text") }
-    }
-}
-
-#[derive(Serialize)]
-struct ToolWire<'t> {
-    name: &'t str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<&'t str>,
-    input_schema: Json<'t>,
-}
-
-impl<'t> From<&'t Tool> for ToolWire<'t> {
-    fn from(tool: &'t Tool) -> ToolWire<'t> {
-        ToolWire { name: &tool.name, description: tool.description.as_deref(), input_schema: Json(&tool.parameters) }
-    }
-}
-
-#[derive(Serialize)]
-struct Choice<'t> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'t str>,
-}
-
-#[derive(Serialize)]
-struct Format<'s> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    schema: Json<'s>,
-}
-
 #[derive(Deserialize)]
 struct MessageIn<'d> {
     #[serde(borrow)]
     content: Vec<BlockIn<'d>>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    id: Option<String>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    model: Option<String>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    stop_reason: Option<String>,
-    #[serde(default, deserialize_with = "lenient::object")]
-    usage: Option<UsageWire>,
+    id: lenient::Text,
+    model: lenient::Text,
+    stop_reason: lenient::Text,
+    usage: lenient::Object<UsageWire>,
 }
 
 #[derive(Deserialize)]
@@ -413,8 +340,7 @@ struct BlockIn<'d> {
     #[serde(rename = "type")]
     kind: Option<String>,
     text: Option<String>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    id: Option<String>,
+    id: lenient::Text,
     name: Option<String>,
     #[serde(borrow)]
     input: Option<&'d RawValue>,
@@ -422,21 +348,17 @@ struct BlockIn<'d> {
 
 #[derive(Debug, Default, Deserialize)]
 struct UsageWire {
-    #[serde(default, deserialize_with = "lenient::count")]
-    input_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    output_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    cache_read_input_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    cache_creation_input_tokens: Option<u64>,
+    input_tokens: lenient::Count,
+    output_tokens: lenient::Count,
+    cache_read_input_tokens: lenient::Count,
+    cache_creation_input_tokens: lenient::Count,
 }
 
 impl From<UsageWire> for Usage {
     fn from(wire: UsageWire) -> Usage {
-        let cached = wire.cache_read_input_tokens.unwrap_or(0);
-        let fresh = wire.input_tokens.unwrap_or(0).saturating_add(wire.cache_creation_input_tokens.unwrap_or(0));
-        Usage { input: fresh.saturating_add(cached), output: wire.output_tokens.unwrap_or(0), cached, reasoning: 0 }
+        let cached = wire.cache_read_input_tokens.get();
+        let fresh = wire.input_tokens.get().saturating_add(wire.cache_creation_input_tokens.get());
+        Usage { input: fresh.saturating_add(cached), output: wire.output_tokens.get(), cached, reasoning: 0 }
     }
 }
 
@@ -444,30 +366,24 @@ impl From<UsageWire> for Usage {
 struct Event<'d> {
     #[serde(rename = "type")]
     kind: Option<String>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    index: Option<u64>,
+    index: lenient::Count,
     message: Option<Start>,
     #[serde(borrow)]
     content_block: Option<BlockIn<'d>>,
     delta: Option<Delta>,
-    #[serde(default, deserialize_with = "lenient::object")]
-    usage: Option<UsageWire>,
+    usage: lenient::Object<UsageWire>,
 }
 
 #[derive(Deserialize)]
 struct Start {
-    #[serde(default, deserialize_with = "lenient::text")]
-    id: Option<String>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    model: Option<String>,
-    #[serde(default, deserialize_with = "lenient::object")]
-    usage: Option<UsageWire>,
+    id: lenient::Text,
+    model: lenient::Text,
+    usage: lenient::Object<UsageWire>,
 }
 
 #[derive(Deserialize)]
 struct Delta {
     text: Option<String>,
     partial_json: Option<String>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    stop_reason: Option<String>,
+    stop_reason: lenient::Text,
 }

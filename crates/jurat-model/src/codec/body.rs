@@ -10,7 +10,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::Unsupported;
 
-pub(super) fn write(
+pub(crate) fn write(
     extra: Option<&Map<'static>>,
     fill: impl FnOnce(&mut Object<'_, '_>),
 ) -> Result<Vec<u8>, Unsupported> {
@@ -24,7 +24,7 @@ pub(super) fn write(
 }
 
 /// An object that is being written.
-pub(super) struct Object<'b, 'e> {
+pub(crate) struct Object<'b, 'e> {
     bytes: &'b mut Vec<u8>,
     extra: Option<&'e Map<'static>>,
     /// The members of `extra` that went into an object of ours.
@@ -51,23 +51,44 @@ impl<'b, 'e> Object<'b, 'e> {
         object.bytes.push(b'}');
     }
 
-    pub(super) fn member(&mut self, key: &'static str, value: &impl Serialize) {
-        if self.extra.is_some_and(|it| it.get(key).is_some()) {
-            self.clash.get_or_insert_with(|| key.to_owned());
-        }
-        self.key(key);
+    pub(crate) fn member(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) {
+        self.own(key);
         write_json(self.bytes, value);
     }
 
     /// Writes a member that may be absent.
-    pub(super) fn optional(&mut self, key: &'static str, value: Option<&Value>) {
+    pub(crate) fn optional(&mut self, key: &'static str, value: Option<impl Serialize>) {
         if let Some(value) = value {
-            self.member(key, &Json(value));
+            self.member(key, &value);
         }
     }
 
+    /// Writes a member that is a list of objects.
+    pub(crate) fn list<T>(
+        &mut self,
+        key: &'static str,
+        items: impl IntoIterator<Item = T>,
+        mut fill: impl FnMut(&mut Object<'_, '_>, T),
+    ) {
+        self.own(key);
+        self.bytes.push(b'[');
+        for (ix, item) in items.into_iter().enumerate() {
+            if ix > 0 {
+                self.bytes.push(b',');
+            }
+            Object::write(self.bytes, None, self.clash, |object| fill(object, item));
+        }
+        self.bytes.push(b']');
+    }
+
+    /// Writes a member that is an object.
+    pub(crate) fn object(&mut self, key: &'static str, fill: impl FnOnce(&mut Object<'_, '_>)) {
+        self.own(key);
+        Object::write(self.bytes, None, self.clash, fill);
+    }
+
     /// Writes a member that is an object, into which the one of `extra` goes.
-    pub(super) fn object(&mut self, key: &'static str, fill: impl FnOnce(&mut Object<'_, '_>)) {
+    pub(crate) fn open_object(&mut self, key: &'static str, fill: impl FnOnce(&mut Object<'_, '_>)) {
         let extra = match self.extra.and_then(|it| it.get(key)) {
             Some(Val::Map(map)) => Some(map),
             Some(_) => {
@@ -79,6 +100,14 @@ impl<'b, 'e> Object<'b, 'e> {
         self.merged.push(key);
         self.key(key);
         Object::write(self.bytes, extra, self.clash, fill);
+    }
+
+    /// Writes the key of a member that is ours alone.
+    fn own(&mut self, key: &'static str) {
+        if self.extra.is_some_and(|it| it.get(key).is_some()) {
+            self.clash.get_or_insert_with(|| key.to_owned());
+        }
+        self.key(key);
     }
 
     fn key(&mut self, key: &str) {
@@ -134,20 +163,6 @@ impl Serialize for SchemaJson<'_> {
     }
 }
 
-/// A list whose items are made while it is written.
-pub(super) struct List<F>(pub(super) F);
-
-impl<I, F> Serialize for List<F>
-where
-    F: Fn() -> I,
-    I: Iterator,
-    I::Item: Serialize,
-{
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq((self.0)())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,7 +171,8 @@ mod tests {
         let extra = jurat_format::value::parse_json(extra).unwrap().value.into_owned();
         let written = write(extra.as_map(), |body| {
             body.member("model", &"m");
-            body.object("options", |options| options.member("seed", &1));
+            body.open_object("options", |options| options.member("seed", &1));
+            body.list("items", [1, 2], |item, it| item.optional("n", Some(it).filter(|it| *it > 1)));
         });
         written.map_or_else(|error| error.to_string(), |it| String::from_utf8(it).unwrap())
     }
@@ -164,12 +180,12 @@ mod tests {
     #[test]
     fn extra_is_merged_and_never_wins() {
         for (extra, body) in [
-            ("{}", r#"{"model":"m","options":{"seed":1}}"#),
+            ("{}", r#"{"model":"m","options":{"seed":1},"items":[{},{"n":2}]}"#),
             (
                 r#"{"b":[1.0,12345678901234567890123],"a":null}"#,
-                r#"{"model":"m","options":{"seed":1},"b":[1.0,12345678901234567890123],"a":null}"#,
+                r#"{"model":"m","options":{"seed":1},"items":[{},{"n":2}],"b":[1.0,12345678901234567890123],"a":null}"#,
             ),
-            (r#"{"options":{"top_k":4}}"#, r#"{"model":"m","options":{"seed":1,"top_k":4}}"#),
+            (r#"{"options":{"top_k":4}}"#, r#"{"model":"m","options":{"seed":1,"top_k":4},"items":[{},{"n":2}]}"#),
             (r#"{"options":{"seed":4}}"#, "`seed` under `extra` is already in the request; leave it out there"),
             (r#"{"options":4}"#, "`options` under `extra` is already in the request; leave it out there"),
             (r#"{"model":"x"}"#, "`model` under `extra` is already in the request; leave it out there"),

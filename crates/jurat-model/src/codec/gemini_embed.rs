@@ -4,7 +4,7 @@
 //! counted there.
 
 use jurat_core::effect::{Endpoint, ModelRequest};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{Entry, Failure, Reply, Unsupported, WireRequest, body, gemini_generate, parsed, vectors};
@@ -27,7 +27,7 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Un
     for text in texts {
         let one = body::write(extra, |body| {
             body.member("model", &model);
-            body.member("content", &Content { parts: [Part { text }] });
+            body.object("content", |content| content.list("parts", [text], |part, it| part.member("text", it)));
         })?;
         let one = String::from_utf8(one).ok().and_then(|it| RawValue::from_string(it).ok());
         requests.push(one.expect("what was written is JSON"));
@@ -41,16 +41,6 @@ fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let reply: Embeddings<'_> = parsed(body)?;
     let found: Vec<&RawValue> = reply.embeddings.iter().map(|it| it.values).collect();
     vectors::reply(&found, None, None)
-}
-
-#[derive(Serialize)]
-struct Content<'t> {
-    parts: [Part<'t>; 1],
-}
-
-#[derive(Serialize)]
-struct Part<'t> {
-    text: &'t str,
 }
 
 #[derive(Deserialize)]

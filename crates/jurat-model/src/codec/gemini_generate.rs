@@ -6,15 +6,15 @@
 //!   it, and rides in its id after a colon.
 //! * What its filters stopped, of the question or of the answer, is a refusal.
 
-use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, ToolChoice, Usage};
-use serde::{Deserialize, Serialize};
+use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::body::{self, Json, SchemaJson};
+use super::body::{self, Json, Object, SchemaJson};
 use super::settings::Settings;
 use super::{
     Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest, envelope, gemini_embed,
-    lenient, parsed, without_last,
+    grouped, lenient, need_objects, not_empty, parsed, system_first, without_last,
 };
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("x-goog-api-key", "${key}")];
@@ -44,24 +44,25 @@ pub(super) static ENTRY: Entry = Entry {
 fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
     settings.no_structured("Gemini", &[Structured::Tool])?;
-    let n_system = request.messages.iter().take_while(|it| matches!(it, Message::System(_))).count();
-    let (system, conversation) = request.messages.split_at(n_system);
-    let contents = contents(conversation)?;
+    let (system, conversation) = system_first(&request.messages, "Gemini")?;
+    need_objects(conversation, "Gemini")?;
+    let conversation = not_empty(conversation);
     let body = body::write(settings.extra, |body| {
         if !system.is_empty() {
-            let parts = system.iter().map(|it| Part { text: Some(it.text()), ..Part::default() }).collect();
-            body.member("systemInstruction", &Content { role: None, parts });
+            body.object("systemInstruction", |content| {
+                content.list("parts", system, |part, it| part.member("text", it.text()));
+            });
         }
-        body.member("contents", &contents);
+        body.list("contents", grouped(&conversation), write_turn);
         let Settings { temperature, top_p, max_tokens, seed, structured, .. } = settings;
         if request.output.is_some() || [temperature, top_p, max_tokens, seed].iter().any(Option::is_some) {
-            body.object("generationConfig", |config| {
-                config.optional("temperature", temperature);
-                config.optional("topP", top_p);
-                config.optional("maxOutputTokens", max_tokens);
-                config.optional("seed", seed);
+            body.open_object("generationConfig", |config| {
+                config.optional("temperature", temperature.map(Json));
+                config.optional("topP", top_p.map(Json));
+                config.optional("maxOutputTokens", max_tokens.map(Json));
+                config.optional("seed", seed.map(Json));
                 if let Some(schema) = &request.output {
-                    config.member("responseMimeType", &"application/json");
+                    config.member("responseMimeType", "application/json");
                     if structured != Some(Structured::JsonObject) {
                         config.member("responseJsonSchema", &SchemaJson(schema));
                     }
@@ -69,16 +70,26 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
             });
         }
         if !request.tools.is_empty() {
-            let functions = request.tools.iter().map(ToolWire::from).collect();
-            body.member("tools", &[Functions { functions }]);
+            body.list("tools", [&request.tools], |body, tools| {
+                body.list("functionDeclarations", tools, |function, tool| {
+                    function.member("name", &tool.name);
+                    function.optional("description", tool.description.as_deref());
+                    function.member("parametersJsonSchema", &Json(&tool.parameters));
+                });
+            });
             let calling = match &request.tool_choice {
                 ToolChoice::Auto => None,
-                ToolChoice::None => Some(Calling { mode: "NONE", allowed: None }),
-                ToolChoice::Required => Some(Calling { mode: "ANY", allowed: None }),
-                ToolChoice::Named(name) => Some(Calling { mode: "ANY", allowed: Some([name]) }),
+                ToolChoice::None => Some(("NONE", None)),
+                ToolChoice::Required => Some(("ANY", None)),
+                ToolChoice::Named(name) => Some(("ANY", Some([name]))),
             };
-            if let Some(calling) = calling {
-                body.object("toolConfig", |config| config.member("functionCallingConfig", &calling));
+            if let Some((mode, allowed)) = calling {
+                body.open_object("toolConfig", |config| {
+                    config.object("functionCallingConfig", |calling| {
+                        calling.member("mode", mode);
+                        calling.optional("allowedFunctionNames", allowed);
+                    });
+                });
             }
         }
     })?;
@@ -99,49 +110,40 @@ pub(super) fn in_path(model: &str) -> String {
     path
 }
 
-/// The conversation. Results of tools that follow each other are one turn.
-fn contents(messages: &[Message]) -> Result<Vec<Content<'_>>, Unsupported> {
-    let mut contents: Vec<Content<'_>> = Vec::new();
-    let mut is_after_result = false;
-    for message in messages {
-        let (role, parts) = match message {
-            Message::System(_) => {
-                return Err(Unsupported::new("Gemini takes system messages before the conversation only"));
-            }
-            Message::User(text) => ("user", vec![Part { text: Some(text), ..Part::default() }]),
-            // Empty turns are refused, and say nothing.
-            Message::Assistant { text, tool_calls } if tool_calls.is_empty() && text.is_empty() => continue,
-            Message::Assistant { text, tool_calls } => {
-                let said = (!text.is_empty()).then(|| Ok(Part { text: Some(text), ..Part::default() }));
-                ("model", said.into_iter().chain(tool_calls.iter().map(call)).collect::<Result<_, _>>()?)
-            }
-            Message::Tool { call_id, name, text, is_error } => {
-                let response = if *is_error {
-                    Response { output: None, error: Some(text) }
-                } else {
-                    Response { output: Some(text), error: None }
-                };
-                let result = FunctionResponse { id: CallId::read(call_id).id, name, response };
-                ("user", vec![Part { function_response: Some(result), ..Part::default() }])
-            }
-        };
-        let is_result = matches!(message, Message::Tool { .. });
-        match contents.last_mut() {
-            Some(last) if is_result && is_after_result => last.parts.extend(parts),
-            _ => contents.push(Content { role: Some(role), parts }),
+/// Writes the parts of one turn.
+fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
+    body.member("role", if matches!(messages[0], Message::Assistant { .. }) { "model" } else { "user" });
+    match messages[0] {
+        Message::Tool { .. } => body.list("parts", messages, |part, message| write_result(part, message)),
+        Message::Assistant { text, tool_calls } => {
+            let text_first = (!text.is_empty()).then_some(None);
+            let parts = text_first.into_iter().chain(tool_calls.iter().map(Some));
+            body.list("parts", parts, |part, call| match call {
+                None => part.member("text", text),
+                Some(call) => write_call(part, call),
+            });
         }
-        is_after_result = is_result;
+        other => body.list("parts", [other.text()], |part, text| part.member("text", text)),
     }
-    Ok(contents)
 }
 
-fn call(call: &ToolCall) -> Result<Part<'_>, Unsupported> {
-    if call.arguments.as_map().is_none() {
-        return Err(Unsupported(format!("Gemini takes objects as arguments; those of `{}` are none", call.name)));
-    }
+fn write_call(part: &mut Object<'_, '_>, call: &ToolCall) {
     let CallId { id, signature } = CallId::read(&call.id);
-    let function_call = Some(FunctionCall { id, name: &call.name, args: Json(&call.arguments) });
-    Ok(Part { function_call, thought_signature: signature, ..Part::default() })
+    part.object("functionCall", |function| {
+        function.optional("id", id);
+        function.member("name", &call.name);
+        function.member("args", &Json(&call.arguments));
+    });
+    part.optional("thoughtSignature", signature);
+}
+
+fn write_result(part: &mut Object<'_, '_>, message: &Message) {
+    let Message::Tool { call_id, name, text, is_error } = message else { return };
+    part.object("functionResponse", |response| {
+        response.optional("id", CallId::read(call_id).id);
+        response.member("name", name);
+        response.object("response", |it| it.member(if *is_error { "error" } else { "output" }, text));
+    });
 }
 
 /// What an id holds: the provider's own, if it gave one, and its signature.
@@ -211,22 +213,22 @@ impl Events for Stream {
 
 impl Stream {
     fn add(&mut self, piece: Generated<'_>) {
-        self.served.model = piece.model_version.or(self.served.model.take());
-        self.served.request_id = piece.response_id.or(self.served.request_id.take());
-        self.usage = piece.usage_metadata.map(Usage::from).or(self.usage);
+        self.served.model = piece.model_version.0.or(self.served.model.take());
+        self.served.request_id = piece.response_id.0.or(self.served.request_id.take());
+        self.usage = piece.usage_metadata.0.map(Usage::from).or(self.usage);
         if let Some(reason) = piece.prompt_feedback.and_then(|it| it.block_reason) {
             self.is_explained = true;
             self.block_reason = Some(reason);
         }
         let Some(candidate) = piece.candidates.into_iter().flatten().next() else { return };
         self.is_explained = true;
-        self.finish_reason = candidate.finish_reason.or(self.finish_reason.take());
+        self.finish_reason = candidate.finish_reason.0.or(self.finish_reason.take());
         for part in candidate.content.into_iter().flat_map(|it| it.parts).flatten() {
             if part.thought != Some(true) {
                 self.text.push_str(&part.text.unwrap_or_default());
             }
             if let Some(call) = part.function_call {
-                let id = CallId::write(self.tool_calls.len(), call.id.as_deref(), part.thought_signature.as_deref());
+                let id = CallId::write(self.tool_calls.len(), call.id.0.as_deref(), part.thought_signature.as_deref());
                 let args = lenient::arguments_of(call.args);
                 self.tool_calls.push(ToolCall { id, name: call.name, arguments: args });
             }
@@ -248,94 +250,15 @@ impl Stream {
     }
 }
 
-#[derive(Serialize)]
-struct Content<'m> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    role: Option<&'static str>,
-    parts: Vec<Part<'m>>,
-}
-
-#[derive(Serialize, Default)]
-#[serde(rename_all = "camelCase")]
-struct Part<'m> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'m str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    function_call: Option<FunctionCall<'m>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    function_response: Option<FunctionResponse<'m>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thought_signature: Option<&'m str>,
-}
-
-#[derive(Serialize)]
-struct FunctionCall<'m> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'m str>,
-    name: &'m str,
-    args: Json<'m>,
-}
-
-#[derive(Serialize)]
-struct FunctionResponse<'m> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'m str>,
-    name: &'m str,
-    response: Response<'m>,
-}
-
-#[derive(Serialize)]
-struct Response<'m> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output: Option<&'m str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'m str>,
-}
-
-#[derive(Serialize)]
-struct Functions<'t> {
-    #[serde(rename = "functionDeclarations")]
-    functions: Vec<ToolWire<'t>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ToolWire<'t> {
-    name: &'t str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<&'t str>,
-    parameters_json_schema: Json<'t>,
-}
-
-impl<'t> From<&'t Tool> for ToolWire<'t> {
-    fn from(tool: &'t Tool) -> ToolWire<'t> {
-        ToolWire {
-            name: &tool.name,
-            description: tool.description.as_deref(),
-            parameters_json_schema: Json(&tool.parameters),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Calling<'t> {
-    mode: &'static str,
-    #[serde(rename = "allowedFunctionNames", skip_serializing_if = "Option::is_none")]
-    allowed: Option<[&'t str; 1]>,
-}
-
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Generated<'d> {
     #[serde(borrow)]
     candidates: Option<Vec<Candidate<'d>>>,
     prompt_feedback: Option<Feedback>,
-    #[serde(default, deserialize_with = "lenient::object")]
-    usage_metadata: Option<UsageWire>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    model_version: Option<String>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    response_id: Option<String>,
+    usage_metadata: lenient::Object<UsageWire>,
+    model_version: lenient::Text,
+    response_id: lenient::Text,
     error: Option<serde::de::IgnoredAny>,
 }
 
@@ -344,8 +267,7 @@ struct Generated<'d> {
 struct Candidate<'d> {
     #[serde(borrow)]
     content: Option<ContentIn<'d>>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    finish_reason: Option<String>,
+    finish_reason: lenient::Text,
 }
 
 #[derive(Deserialize)]
@@ -366,8 +288,7 @@ struct PartIn<'d> {
 
 #[derive(Deserialize)]
 struct FunctionCallIn<'d> {
-    #[serde(default, deserialize_with = "lenient::text")]
-    id: Option<String>,
+    id: lenient::Text,
     name: String,
     #[serde(borrow)]
     args: Option<&'d RawValue>,
@@ -382,26 +303,21 @@ struct Feedback {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct UsageWire {
-    #[serde(default, deserialize_with = "lenient::count")]
-    prompt_token_count: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    tool_use_prompt_token_count: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    cached_content_token_count: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    candidates_token_count: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    thoughts_token_count: Option<u64>,
+    prompt_token_count: lenient::Count,
+    tool_use_prompt_token_count: lenient::Count,
+    cached_content_token_count: lenient::Count,
+    candidates_token_count: lenient::Count,
+    thoughts_token_count: lenient::Count,
 }
 
 impl From<UsageWire> for Usage {
     fn from(wire: UsageWire) -> Usage {
-        let reasoning = wire.thoughts_token_count.unwrap_or(0);
-        let used = wire.tool_use_prompt_token_count.unwrap_or(0);
+        let reasoning = wire.thoughts_token_count.get();
+        let used = wire.tool_use_prompt_token_count.get();
         Usage {
-            input: wire.prompt_token_count.unwrap_or(0).saturating_add(used),
-            output: wire.candidates_token_count.unwrap_or(0).saturating_add(reasoning),
-            cached: wire.cached_content_token_count.unwrap_or(0),
+            input: wire.prompt_token_count.get().saturating_add(used),
+            output: wire.candidates_token_count.get().saturating_add(reasoning),
+            cached: wire.cached_content_token_count.get(),
             reasoning,
         }
     }

@@ -15,31 +15,58 @@ use serde_json::value::RawValue;
 use super::arguments;
 
 /// A text; a number is its digits, anything else is absent.
-pub(super) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Ok(match deserializer.deserialize_any(Any(PhantomData::<IgnoredAny>))? {
-        Found::Text(text) => Some(text),
-        Found::Whole(number) => Some(number.to_string()),
-        Found::Float(_) | Found::Object(_) | Found::Else => None,
-    })
+#[derive(Debug, Default)]
+pub(super) struct Text(pub(super) Option<String>);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text, D::Error> {
+        Ok(Text(match deserializer.deserialize_option(Any(PhantomData::<IgnoredAny>))? {
+            Found::Text(text) => Some(text),
+            Found::Whole(number) => Some(number.to_string()),
+            Found::Float(_) | Found::Object(_) | Found::Else => None,
+        }))
+    }
 }
 
 /// A count; anything else is absent.
-pub(super) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    Ok(match deserializer.deserialize_any(Any(PhantomData::<IgnoredAny>))? {
-        Found::Whole(number) => Some(number),
-        // Casting saturates, and a count is never negative.
-        Found::Float(number) => number.is_finite().then_some(number.round() as u64),
-        Found::Text(text) => text.trim().parse().ok(),
-        Found::Object(_) | Found::Else => None,
-    })
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Count(pub(super) Option<u64>);
+
+impl Count {
+    /// The count, or 0.
+    pub(super) fn get(self) -> u64 {
+        self.0.unwrap_or(0)
+    }
+
+    /// This count, or another where it is absent.
+    pub(super) fn or(self, other: Count) -> Count {
+        Count(self.0.or(other.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
+        Ok(Count(match deserializer.deserialize_option(Any(PhantomData::<IgnoredAny>))? {
+            Found::Whole(number) => Some(number),
+            // Casting saturates, and a count is never negative.
+            Found::Float(number) => number.is_finite().then_some(number.round() as u64),
+            Found::Text(text) => text.trim().parse().ok(),
+            Found::Object(_) | Found::Else => None,
+        }))
+    }
 }
 
 /// An object; anything else is absent.
-pub(super) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    Ok(match deserializer.deserialize_any(Any(PhantomData::<T>))? {
-        Found::Object(object) => Some(object),
-        Found::Text(_) | Found::Whole(_) | Found::Float(_) | Found::Else => None,
-    })
+#[derive(Debug, Default)]
+pub(super) struct Object<T>(pub(super) Option<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object<T>, D::Error> {
+        Ok(Object(match deserializer.deserialize_option(Any(PhantomData::<T>))? {
+            Found::Object(object) => Some(object),
+            Found::Text(_) | Found::Whole(_) | Found::Float(_) | Found::Else => None,
+        }))
+    }
 }
 
 /// The arguments of a call: a text of JSON, or the JSON itself.
@@ -66,7 +93,7 @@ enum Found<T> {
     Else,
 }
 
-/// Takes whatever comes, and an object as a `T`.
+/// Takes whatever comes, an object as a `T`, and nothing: asked for as an option, a member may be missing.
 struct Any<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for Any<T> {
@@ -98,6 +125,14 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Any<T> {
 
     fn visit_unit<E>(self) -> Result<Found<T>, E> {
         Ok(Found::Else)
+    }
+
+    fn visit_none<E>(self) -> Result<Found<T>, E> {
+        Ok(Found::Else)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Found<T>, D::Error> {
+        deserializer.deserialize_any(self)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Found<T>, A::Error> {

@@ -10,7 +10,7 @@
 //! equal request becomes other bytes than before, because responses are stored under it; golden files see to that.
 
 mod anthropic_messages;
-mod body;
+pub(crate) mod body;
 mod envelope;
 mod gemini_embed;
 mod gemini_generate;
@@ -30,11 +30,10 @@ mod vectors;
 use std::fmt;
 use std::time::Duration;
 
-use jurat_core::effect::{Endpoint, FaultClass, Finish, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use jurat_core::effect::{Endpoint, FaultClass, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
 use jurat_format::value::{Val, Value};
 
 pub use anthropic_messages::DEFAULT_MAX_TOKENS;
-pub(crate) use body::Json;
 pub(crate) use openai_chat::is_openai;
 pub use stream::StreamDecoder;
 pub(crate) use structured::Structured;
@@ -304,6 +303,43 @@ fn parsed<'b, T: serde::Deserialize<'b>>(body: &'b [u8]) -> Result<T, Failure> {
             Failure::Garbled(format!("the reply is not what was promised: {error}; it is {}", envelope::start(body)))
         }
     })
+}
+
+/// The system messages of a conversation, and the rest, for a provider that takes the former apart.
+fn system_first<'m>(messages: &'m [Message], provider: &str) -> Result<(&'m [Message], &'m [Message]), Unsupported> {
+    let is_system = |it: &Message| matches!(it, Message::System(_));
+    let n_system = messages.iter().take_while(|it| is_system(it)).count();
+    let (system, rest) = messages.split_at(n_system);
+    match rest.iter().any(is_system) {
+        true => Err(Unsupported(format!("{provider} takes system messages before the conversation only"))),
+        false => Ok((system, rest)),
+    }
+}
+
+/// A conversation without empty turns of the model, for a provider that refuses them.
+fn not_empty(conversation: &[Message]) -> Vec<&Message> {
+    let is_empty = |it: &Message| matches!(it, Message::Assistant { text, tool_calls } if text.is_empty() && tool_calls.is_empty());
+    conversation.iter().filter(|it| !is_empty(it)).collect()
+}
+
+/// Turns, for a provider that wants the results of tools that follow each other in one.
+fn grouped<'g, 'm>(messages: &'g [&'m Message]) -> impl Iterator<Item = &'g [&'m Message]> {
+    let is_result = |it: &Message| matches!(it, Message::Tool { .. });
+    messages.chunk_by(move |one, next| is_result(one) && is_result(next))
+}
+
+/// Refuses calls whose arguments are no objects, for a provider that takes no others.
+fn need_objects(messages: &[Message], provider: &str) -> Result<(), Unsupported> {
+    let calls = messages.iter().filter_map(|it| match it {
+        Message::Assistant { tool_calls, .. } => Some(tool_calls),
+        _ => None,
+    });
+    match calls.flatten().find(|it| it.arguments.as_map().is_none()) {
+        Some(call) => {
+            Err(Unsupported(format!("{provider} takes objects as arguments; those of `{}` are none", call.name)))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The tool whose arguments are the answer, where a schema is sent as a tool.

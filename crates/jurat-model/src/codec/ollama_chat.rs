@@ -5,15 +5,15 @@
 //! * Calls have no ids; they are numbered `#0`, `#1`, …, and results are identified by the names of their tools.
 //! * A result of a tool that failed differs from others by its text alone: the interface has no mark for it.
 
-use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, ToolChoice, Usage};
-use serde::{Deserialize, Serialize};
+use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::body::{self, Json, List, SchemaJson};
+use super::body::{self, Json, Object, SchemaJson};
 use super::settings::Settings;
 use super::{
     Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest, envelope, lenient,
-    ollama_embed, parsed,
+    need_objects, ollama_embed, parsed,
 };
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("authorization", "Bearer ${key}")];
@@ -46,25 +46,32 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
     if request.tool_choice != ToolChoice::Auto && !request.tools.is_empty() {
         return Err(Unsupported::new("Ollama has no `tool_choice`: a model there calls tools as it likes"));
     }
-    let messages: Vec<MessageWire<'_>> = request.messages.iter().map(message).collect::<Result<_, _>>()?;
+    need_objects(&request.messages, "Ollama")?;
     let body = body::write(settings.extra, |body| {
         body.member("model", &endpoint.model);
-        body.member("messages", &messages);
+        body.list("messages", &request.messages, write_message);
         match (&request.output, settings.structured) {
             (None, _) => {}
-            (Some(_), Some(Structured::JsonObject)) => body.member("format", &"json"),
+            (Some(_), Some(Structured::JsonObject)) => body.member("format", "json"),
             (Some(schema), _) => body.member("format", &SchemaJson(schema)),
         }
         if !request.tools.is_empty() {
-            body.member("tools", &List(|| request.tools.iter().map(ToolWire::from)));
+            body.list("tools", &request.tools, |body, tool| {
+                body.member("type", "function");
+                body.object("function", |function| {
+                    function.member("name", &tool.name);
+                    function.optional("description", tool.description.as_deref());
+                    function.member("parameters", &Json(&tool.parameters));
+                });
+            });
         }
         let Settings { temperature, top_p, max_tokens, seed, .. } = settings;
         if [temperature, top_p, max_tokens, seed].iter().any(Option::is_some) {
-            body.object("options", |options| {
-                options.optional("temperature", temperature);
-                options.optional("top_p", top_p);
-                options.optional("num_predict", max_tokens);
-                options.optional("seed", seed);
+            body.open_object("options", |options| {
+                options.optional("temperature", temperature.map(Json));
+                options.optional("top_p", top_p.map(Json));
+                options.optional("num_predict", max_tokens.map(Json));
+                options.optional("seed", seed.map(Json));
             });
         }
         // Left out, it would be true.
@@ -73,22 +80,20 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
     Ok(WireRequest { path: "/api/chat".to_owned(), headers: HEADERS, body })
 }
 
-fn message(message: &Message) -> Result<MessageWire<'_>, Unsupported> {
-    let mut wire = MessageWire { role: message.role(), content: message.text(), tool_calls: None, tool_name: None };
+fn write_message(body: &mut Object<'_, '_>, message: &Message) {
+    body.member("role", message.role());
+    body.member("content", message.text());
     match message {
         Message::Assistant { tool_calls, .. } if !tool_calls.is_empty() => {
-            wire.tool_calls = Some(tool_calls.iter().map(call).collect::<Result<_, _>>()?);
+            body.list("tool_calls", tool_calls, |body, call| {
+                body.object("function", |function| {
+                    function.member("name", &call.name);
+                    function.member("arguments", &Json(&call.arguments));
+                });
+            });
         }
-        Message::Tool { name, .. } => wire.tool_name = Some(name),
+        Message::Tool { name, .. } => body.member("tool_name", name),
         _ => {}
-    }
-    Ok(wire)
-}
-
-fn call(call: &ToolCall) -> Result<CallOut<'_>, Unsupported> {
-    match call.arguments.as_map() {
-        Some(_) => Ok(CallOut { function: FunctionOut { name: &call.name, arguments: Json(&call.arguments) } }),
-        None => Err(Unsupported(format!("Ollama takes objects as arguments; those of `{}` are none", call.name))),
     }
 }
 
@@ -118,7 +123,7 @@ impl Events for Stream {
                 None => Failure::Garbled("the reply has no message in it".to_owned()),
             });
         };
-        self.model = piece.model.or(self.model.take());
+        self.model = piece.model.0.or(self.model.take());
         self.text.push_str(&message.content.unwrap_or_default());
         for call in message.tool_calls.into_iter().flatten() {
             let id = format!("#{}", self.tool_calls.len());
@@ -127,12 +132,12 @@ impl Events for Stream {
         }
         if piece.done {
             self.is_done = true;
-            self.done_reason = piece.done_reason;
+            self.done_reason = piece.done_reason.0;
             // A prompt that was read before is not counted again there.
-            let counted = piece.prompt_eval_count.is_some() || piece.eval_count.is_some();
+            let counted = piece.prompt_eval_count.0.or(piece.eval_count.0).is_some();
             self.usage = counted.then(|| Usage {
-                input: piece.prompt_eval_count.unwrap_or(0),
-                output: piece.eval_count.unwrap_or(0),
+                input: piece.prompt_eval_count.get(),
+                output: piece.eval_count.get(),
                 ..Usage::default()
             });
         }
@@ -160,67 +165,16 @@ impl Stream {
     }
 }
 
-#[derive(Serialize)]
-struct MessageWire<'m> {
-    role: &'static str,
-    content: &'m str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_calls: Option<Vec<CallOut<'m>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_name: Option<&'m str>,
-}
-
-#[derive(Serialize)]
-struct CallOut<'m> {
-    function: FunctionOut<'m>,
-}
-
-#[derive(Serialize)]
-struct FunctionOut<'m> {
-    name: &'m str,
-    arguments: Json<'m>,
-}
-
-#[derive(Serialize)]
-struct ToolWire<'t> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    function: FunctionWire<'t>,
-}
-
-#[derive(Serialize)]
-struct FunctionWire<'t> {
-    name: &'t str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<&'t str>,
-    parameters: Json<'t>,
-}
-
-impl<'t> From<&'t Tool> for ToolWire<'t> {
-    fn from(tool: &'t Tool) -> ToolWire<'t> {
-        let function = FunctionWire {
-            name: &tool.name,
-            description: tool.description.as_deref(),
-            parameters: Json(&tool.parameters),
-        };
-        ToolWire { kind: "function", function }
-    }
-}
-
 #[derive(Deserialize)]
 struct Piece<'d> {
-    #[serde(default, deserialize_with = "lenient::text")]
-    model: Option<String>,
+    model: lenient::Text,
     #[serde(borrow)]
     message: Option<MessageIn<'d>>,
     #[serde(default)]
     done: bool,
-    #[serde(default, deserialize_with = "lenient::text")]
-    done_reason: Option<String>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    prompt_eval_count: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    eval_count: Option<u64>,
+    done_reason: lenient::Text,
+    prompt_eval_count: lenient::Count,
+    eval_count: lenient::Count,
 }
 
 #[derive(Deserialize)]

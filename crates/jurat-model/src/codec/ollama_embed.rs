@@ -30,16 +30,14 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Un
 
 fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let reply: Embeddings<'_> = parsed(body)?;
-    let usage = reply.prompt_eval_count.map(|input| Usage { input, ..Usage::default() });
-    vectors::reply(&reply.embeddings, usage, reply.model)
+    let usage = reply.prompt_eval_count.0.map(|input| Usage { input, ..Usage::default() });
+    vectors::reply(&reply.embeddings, usage, reply.model.0)
 }
 
 #[derive(Deserialize)]
 struct Embeddings<'d> {
     #[serde(borrow)]
     embeddings: Vec<&'d RawValue>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    model: Option<String>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    prompt_eval_count: Option<u64>,
+    model: lenient::Text,
+    prompt_eval_count: lenient::Count,
 }

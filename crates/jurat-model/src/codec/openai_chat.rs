@@ -7,13 +7,13 @@
 
 use std::fmt;
 
-use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, ToolChoice, Usage};
+use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
 use jurat_format::value::{Val, Value};
+use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::body::{self, Json, List, SchemaJson};
+use super::body::{self, Json, Object, SchemaJson};
 use super::settings::Settings;
 use super::{
     ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest,
@@ -58,45 +58,92 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
     }
     let body = body::write(settings.extra, |body| {
         body.member("model", &endpoint.model);
-        body.member("messages", &List(|| request.messages.iter().map(MessageWire::from)));
-        body.optional("temperature", settings.temperature);
-        body.optional("top_p", settings.top_p);
+        body.list("messages", &request.messages, write_message);
+        body.optional("temperature", settings.temperature.map(Json));
+        body.optional("top_p", settings.top_p.map(Json));
         let max_tokens = if is_openai(&endpoint.address) { "max_completion_tokens" } else { "max_tokens" };
-        body.optional(max_tokens, settings.max_tokens);
-        body.optional("seed", settings.seed);
+        body.optional(max_tokens, settings.max_tokens.map(Json));
+        body.optional("seed", settings.seed.map(Json));
         match (&request.output, settings.structured) {
             (None, _) | (Some(_), Some(Structured::Prompt)) => {}
             (Some(_), Some(Structured::JsonObject)) => {
-                body.member("response_format", &ResponseFormat { kind: "json_object", json_schema: None });
+                body.object("response_format", |format| format.member("type", "json_object"));
             }
             (Some(schema), Some(Structured::Tool)) => {
-                body.member("tools", &[answer_tool(schema)]);
-                body.member("tool_choice", &NamedTool { kind: "function", function: ToolName { name: ANSWER } });
+                body.list("tools", [schema], |tool, it| {
+                    write_tool(tool, ANSWER, Some(ANSWER_DESCRIPTION), it);
+                });
+                write_choice(body, ANSWER);
             }
             (Some(schema), Some(Structured::JsonSchema) | None) => {
-                let strict = strict::fits_openai(schema);
-                let json_schema = Some(JsonSchema { name: "answer", schema: SchemaJson(schema), strict });
-                body.member("response_format", &ResponseFormat { kind: "json_schema", json_schema });
+                body.object("response_format", |format| {
+                    format.member("type", "json_schema");
+                    format.object("json_schema", |format| {
+                        format.member("name", "answer");
+                        format.member("schema", &SchemaJson(schema));
+                        format.member("strict", &strict::fits_openai(schema));
+                    });
+                });
             }
         }
         if !request.tools.is_empty() {
-            body.member("tools", &List(|| request.tools.iter().map(ToolWire::from)));
+            body.list("tools", &request.tools, |tool, it| {
+                write_tool(tool, &it.name, it.description.as_deref(), &it.parameters);
+            });
         }
         match &request.tool_choice {
             ToolChoice::Auto => {}
             ToolChoice::None if request.tools.is_empty() => {}
-            ToolChoice::None => body.member("tool_choice", &"none"),
-            ToolChoice::Required => body.member("tool_choice", &"required"),
-            ToolChoice::Named(name) => {
-                body.member("tool_choice", &NamedTool { kind: "function", function: ToolName { name } });
-            }
+            ToolChoice::None => body.member("tool_choice", "none"),
+            ToolChoice::Required => body.member("tool_choice", "required"),
+            ToolChoice::Named(name) => write_choice(body, name),
         }
         if stream {
             body.member("stream", &true);
-            body.member("stream_options", &StreamOptions { include_usage: true });
+            body.object("stream_options", |options| options.member("include_usage", &true));
         }
     })?;
     Ok(WireRequest { path: "/chat/completions".to_owned(), headers: HEADERS, body })
+}
+
+fn write_message(body: &mut Object<'_, '_>, message: &Message) {
+    body.member("role", message.role());
+    match message {
+        Message::Assistant { text, tool_calls } if !tool_calls.is_empty() => {
+            body.member("content", &(!text.is_empty()).then_some(text));
+            body.list("tool_calls", tool_calls, |body, call| {
+                body.member("id", &call.id);
+                body.member("type", "function");
+                body.object("function", |function| {
+                    function.member("name", &call.name);
+                    function.member("arguments", &arguments_text(call));
+                });
+            });
+        }
+        Message::Tool { call_id, text, .. } => {
+            body.member("content", text);
+            body.member("tool_call_id", call_id);
+        }
+        other => body.member("content", other.text()),
+    }
+}
+
+fn write_tool(body: &mut Object<'_, '_>, name: &str, description: Option<&str>, parameters: &Value) {
+    body.member("type", "function");
+    body.object("function", |function| {
+        function.member("name", name);
+        function.optional("description", description);
+        function.member("parameters", &Json(parameters));
+        function.optional("strict", strict::fits_openai(parameters).then_some(true));
+    });
+}
+
+/// Has the model call this tool.
+fn write_choice(body: &mut Object<'_, '_>, name: &str) {
+    body.object("tool_choice", |choice| {
+        choice.member("type", "function");
+        choice.object("function", |function| function.member("name", name));
+    });
 }
 
 /// An address without a path gets the version that requests have.
@@ -119,7 +166,7 @@ fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let message = choice.message;
     let calls = message.tool_calls.unwrap_or_default().into_iter();
     let tool_calls = calls.map(|it| ToolCall {
-        id: it.id.unwrap_or_default(),
+        id: it.id.0.unwrap_or_default(),
         name: it.function.name.unwrap_or_default(),
         arguments: lenient::arguments_of(it.function.arguments.as_deref()),
     });
@@ -127,22 +174,11 @@ fn decode(body: &[u8]) -> Result<Reply, Failure> {
         text: message.content.map(|it| it.0).unwrap_or_default(),
         refusal: message.refusal.unwrap_or_default(),
         tool_calls: tool_calls.collect(),
-        finish_reason: choice.finish_reason,
+        finish_reason: choice.finish_reason.0,
     };
     let served =
-        Served { model: completion.model, fingerprint: completion.system_fingerprint, request_id: completion.id };
-    Ok(said.into_reply(completion.usage.map(Usage::from), served))
-}
-
-/// The tool whose arguments are the answer.
-fn answer_tool(schema: &Value) -> ToolWire<'_> {
-    let function = FunctionWire {
-        name: ANSWER,
-        description: Some(ANSWER_DESCRIPTION),
-        parameters: Json(schema),
-        strict: strict::fits_openai(schema),
-    };
-    ToolWire { kind: "function", function }
+        Served { model: completion.model.0, fingerprint: completion.system_fingerprint.0, request_id: completion.id.0 };
+    Ok(said.into_reply(completion.usage.0.map(Usage::from), served))
 }
 
 /// A choice, read in one piece or in many.
@@ -205,12 +241,12 @@ impl Events for Stream {
                 None => Ok(()),
             };
         };
-        self.served.model = chunk.model.or(self.served.model.take());
-        self.served.fingerprint = chunk.system_fingerprint.or(self.served.fingerprint.take());
-        self.served.request_id = chunk.id.or(self.served.request_id.take());
-        self.usage = chunk.usage.map(Usage::from).or(self.usage);
-        for choice in choices.into_iter().filter(|it| it.index.unwrap_or(0) == 0) {
-            self.said.finish_reason = choice.finish_reason.or(self.said.finish_reason.take());
+        self.served.model = chunk.model.0.or(self.served.model.take());
+        self.served.fingerprint = chunk.system_fingerprint.0.or(self.served.fingerprint.take());
+        self.served.request_id = chunk.id.0.or(self.served.request_id.take());
+        self.usage = chunk.usage.0.map(Usage::from).or(self.usage);
+        for choice in choices.into_iter().filter(|it| it.index.get() == 0) {
+            self.said.finish_reason = choice.finish_reason.0.or(self.said.finish_reason.take());
             let Some(delta) = choice.delta else { continue };
             self.said.text.push_str(&delta.content.map(|it| it.0).unwrap_or_default());
             self.said.refusal.push_str(&delta.refusal.unwrap_or_default());
@@ -232,7 +268,7 @@ impl Events for Stream {
 
 impl Stream {
     fn add(&mut self, piece: CallWire) {
-        let index = piece.index.unwrap_or(0);
+        let index = piece.index.get();
         let call = match self.calls.iter().position(|it| it.index == index) {
             Some(ix) => &mut self.calls[ix],
             None => {
@@ -240,58 +276,11 @@ impl Stream {
                 self.calls.last_mut().expect("one was pushed")
             }
         };
-        if let Some(id) = piece.id {
+        if let Some(id) = piece.id.0 {
             call.id = id;
         }
         call.name.push_str(&piece.function.name.unwrap_or_default());
         call.arguments.push_str(&lenient::arguments_piece(piece.function.arguments.as_deref()));
-    }
-}
-
-#[derive(Serialize)]
-struct MessageWire<'m> {
-    role: &'static str,
-    content: Option<&'m str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_calls: Option<Vec<CallOut<'m>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<&'m str>,
-}
-
-impl<'m> From<&'m Message> for MessageWire<'m> {
-    fn from(message: &'m Message) -> MessageWire<'m> {
-        let mut wire =
-            MessageWire { role: message.role(), content: Some(message.text()), tool_calls: None, tool_call_id: None };
-        match message {
-            Message::Assistant { text, tool_calls } if !tool_calls.is_empty() => {
-                wire.content = (!text.is_empty()).then_some(text);
-                wire.tool_calls = Some(tool_calls.iter().map(CallOut::from).collect());
-            }
-            Message::Tool { call_id, .. } => wire.tool_call_id = Some(call_id),
-            _ => {}
-        }
-        wire
-    }
-}
-
-#[derive(Serialize)]
-struct CallOut<'m> {
-    id: &'m str,
-    #[serde(rename = "type")]
-    kind: &'static str,
-    function: FunctionOut<'m>,
-}
-
-#[derive(Serialize)]
-struct FunctionOut<'m> {
-    name: &'m str,
-    arguments: String,
-}
-
-impl<'m> From<&'m ToolCall> for CallOut<'m> {
-    fn from(call: &'m ToolCall) -> CallOut<'m> {
-        let function = FunctionOut { name: &call.name, arguments: arguments_text(call) };
-        CallOut { id: &call.id, kind: "function", function }
     }
 }
 
@@ -303,85 +292,19 @@ pub(super) fn arguments_text(call: &ToolCall) -> String {
     }
 }
 
-#[derive(Serialize)]
-struct ToolWire<'t> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    function: FunctionWire<'t>,
-}
-
-#[derive(Serialize)]
-struct FunctionWire<'t> {
-    name: &'t str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<&'t str>,
-    parameters: Json<'t>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    strict: bool,
-}
-
-impl<'t> From<&'t Tool> for ToolWire<'t> {
-    fn from(tool: &'t Tool) -> ToolWire<'t> {
-        let function = FunctionWire {
-            name: &tool.name,
-            description: tool.description.as_deref(),
-            parameters: Json(&tool.parameters),
-            strict: strict::fits_openai(&tool.parameters),
-        };
-        ToolWire { kind: "function", function }
-    }
-}
-
-#[derive(Serialize)]
-struct ResponseFormat<'s> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    json_schema: Option<JsonSchema<'s>>,
-}
-
-#[derive(Serialize)]
-struct JsonSchema<'s> {
-    name: &'static str,
-    schema: SchemaJson<'s>,
-    strict: bool,
-}
-
-#[derive(Serialize)]
-struct NamedTool<'t> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    function: ToolName<'t>,
-}
-
-#[derive(Serialize)]
-struct ToolName<'t> {
-    name: &'t str,
-}
-
-#[derive(Serialize)]
-struct StreamOptions {
-    include_usage: bool,
-}
-
 #[derive(Deserialize)]
 struct Completion {
     choices: Vec<Choice>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    id: Option<String>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    model: Option<String>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    system_fingerprint: Option<String>,
-    #[serde(default, deserialize_with = "lenient::object")]
-    usage: Option<UsageWire>,
+    id: lenient::Text,
+    model: lenient::Text,
+    system_fingerprint: lenient::Text,
+    usage: lenient::Object<UsageWire>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
     message: MessageIn,
-    #[serde(default, deserialize_with = "lenient::text")]
-    finish_reason: Option<String>,
+    finish_reason: lenient::Text,
 }
 
 #[derive(Deserialize)]
@@ -429,10 +352,8 @@ struct Part {
 
 #[derive(Deserialize)]
 struct CallWire {
-    #[serde(default, deserialize_with = "lenient::count")]
-    index: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    id: Option<String>,
+    index: lenient::Count,
+    id: lenient::Text,
     function: FunctionIn,
 }
 
@@ -444,35 +365,29 @@ struct FunctionIn {
 
 #[derive(Deserialize)]
 struct UsageWire {
-    #[serde(default, deserialize_with = "lenient::count")]
-    prompt_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    completion_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::object")]
-    prompt_tokens_details: Option<InputDetails>,
-    #[serde(default, deserialize_with = "lenient::object")]
-    completion_tokens_details: Option<OutputDetails>,
+    prompt_tokens: lenient::Count,
+    completion_tokens: lenient::Count,
+    prompt_tokens_details: lenient::Object<InputDetails>,
+    completion_tokens_details: lenient::Object<OutputDetails>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct InputDetails {
-    #[serde(default, deserialize_with = "lenient::count")]
-    pub(super) cached_tokens: Option<u64>,
+    pub(super) cached_tokens: lenient::Count,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct OutputDetails {
-    #[serde(default, deserialize_with = "lenient::count")]
-    pub(super) reasoning_tokens: Option<u64>,
+    pub(super) reasoning_tokens: lenient::Count,
 }
 
 impl From<UsageWire> for Usage {
     fn from(wire: UsageWire) -> Usage {
         Usage {
-            input: wire.prompt_tokens.unwrap_or(0),
-            output: wire.completion_tokens.unwrap_or(0),
-            cached: wire.prompt_tokens_details.and_then(|it| it.cached_tokens).unwrap_or(0),
-            reasoning: wire.completion_tokens_details.and_then(|it| it.reasoning_tokens).unwrap_or(0),
+            input: wire.prompt_tokens.get(),
+            output: wire.completion_tokens.get(),
+            cached: wire.prompt_tokens_details.0.map_or(0, |it| it.cached_tokens.get()),
+            reasoning: wire.completion_tokens_details.0.map_or(0, |it| it.reasoning_tokens.get()),
         }
     }
 }
@@ -480,21 +395,15 @@ impl From<UsageWire> for Usage {
 #[derive(Deserialize)]
 struct Chunk {
     choices: Option<Vec<ChunkChoice>>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    id: Option<String>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    model: Option<String>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    system_fingerprint: Option<String>,
-    #[serde(default, deserialize_with = "lenient::object")]
-    usage: Option<UsageWire>,
+    id: lenient::Text,
+    model: lenient::Text,
+    system_fingerprint: lenient::Text,
+    usage: lenient::Object<UsageWire>,
 }
 
 #[derive(Deserialize)]
 struct ChunkChoice {
-    #[serde(default, deserialize_with = "lenient::count")]
-    index: Option<u64>,
+    index: lenient::Count,
     delta: Option<MessageIn>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    finish_reason: Option<String>,
+    finish_reason: lenient::Text,
 }

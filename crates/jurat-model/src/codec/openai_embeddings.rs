@@ -31,18 +31,16 @@ fn decode(body: &[u8]) -> Result<Reply, Failure> {
     // The interface says which text each belongs to, and promises no order.
     reply.data.sort_by_key(|it| it.index);
     let found: Vec<&RawValue> = reply.data.iter().map(|it| it.embedding).collect();
-    let usage = reply.usage.map(|it| Usage { input: it.prompt_tokens.unwrap_or(0), ..Usage::default() });
-    vectors::reply(&found, usage, reply.model)
+    let usage = reply.usage.0.map(|it| Usage { input: it.prompt_tokens.get(), ..Usage::default() });
+    vectors::reply(&found, usage, reply.model.0)
 }
 
 #[derive(Deserialize)]
 struct Embeddings<'d> {
     #[serde(borrow)]
     data: Vec<Embedding<'d>>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    model: Option<String>,
-    #[serde(default, deserialize_with = "lenient::object")]
-    usage: Option<UsageIn>,
+    model: lenient::Text,
+    usage: lenient::Object<UsageIn>,
 }
 
 #[derive(Deserialize)]
@@ -55,6 +53,5 @@ struct Embedding<'d> {
 
 #[derive(Deserialize)]
 struct UsageIn {
-    #[serde(default, deserialize_with = "lenient::count")]
-    prompt_tokens: Option<u64>,
+    prompt_tokens: lenient::Count,
 }

@@ -5,11 +5,11 @@
 //! * Tools carry `strict` explicitly: left out, the provider would rewrite their schemas.
 //! * There is no `seed`.
 
-use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, ToolChoice, Usage};
-use serde::{Deserialize, Serialize};
+use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::body::{self, Json, List, SchemaJson};
+use super::body::{self, Json, Object, SchemaJson};
 use super::openai_chat::{self, InputDetails, OutputDetails};
 use super::settings::Settings;
 use super::{
@@ -45,30 +45,41 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
     settings.no_structured("the responses interface of OpenAI", &[Structured::Tool])?;
     let body = body::write(settings.extra, |body| {
         body.member("model", &endpoint.model);
-        body.member("input", &List(|| request.messages.iter().flat_map(items)));
-        body.optional("temperature", settings.temperature);
-        body.optional("top_p", settings.top_p);
-        body.optional("max_output_tokens", settings.max_tokens);
-        match (&request.output, settings.structured) {
-            (None, _) => {}
-            (Some(_), Some(Structured::JsonObject)) => {
-                body.object("text", |text| text.member("format", &AnyJson { kind: "json_object" }));
-            }
-            (Some(schema), _) => {
-                let strict = strict::fits_openai(schema);
-                let format = Format { kind: "json_schema", name: "answer", schema: SchemaJson(schema), strict };
-                body.object("text", |text| text.member("format", &format));
-            }
+        body.list("input", request.messages.iter().flat_map(items), write_item);
+        body.optional("temperature", settings.temperature.map(Json));
+        body.optional("top_p", settings.top_p.map(Json));
+        body.optional("max_output_tokens", settings.max_tokens.map(Json));
+        if let Some(schema) = &request.output {
+            body.open_object("text", |text| {
+                text.object("format", |format| match settings.structured {
+                    Some(Structured::JsonObject) => format.member("type", "json_object"),
+                    _ => {
+                        format.member("type", "json_schema");
+                        format.member("name", "answer");
+                        format.member("schema", &SchemaJson(schema));
+                        format.member("strict", &strict::fits_openai(schema));
+                    }
+                });
+            });
         }
         if !request.tools.is_empty() {
-            body.member("tools", &List(|| request.tools.iter().map(ToolWire::from)));
+            body.list("tools", &request.tools, |body, tool| {
+                body.member("type", "function");
+                body.member("name", &tool.name);
+                body.optional("description", tool.description.as_deref());
+                body.member("parameters", &Json(&tool.parameters));
+                body.member("strict", &strict::fits_openai(&tool.parameters));
+            });
         }
         match &request.tool_choice {
             ToolChoice::Auto => {}
             ToolChoice::None if request.tools.is_empty() => {}
-            ToolChoice::None => body.member("tool_choice", &"none"),
-            ToolChoice::Required => body.member("tool_choice", &"required"),
-            ToolChoice::Named(name) => body.member("tool_choice", &NamedTool { kind: "function", name }),
+            ToolChoice::None => body.member("tool_choice", "none"),
+            ToolChoice::Required => body.member("tool_choice", "required"),
+            ToolChoice::Named(name) => body.object("tool_choice", |choice| {
+                choice.member("type", "function");
+                choice.member("name", name);
+            }),
         }
         if settings.extra.is_none_or(|it| it.get("store").is_none()) {
             body.member("store", &false);
@@ -112,8 +123,8 @@ impl Events for Stream {
             Some("response.output_item.done") => self.items.extend(event.item),
             Some("error") => {
                 let message = event.message.as_deref().unwrap_or("the stream ended with an error");
-                let api = envelope::in_success(data).filter(|_| event.code.is_none());
-                let word = event.code.as_deref().unwrap_or("server_error");
+                let api = envelope::in_success(data).filter(|_| event.code.0.is_none());
+                let word = event.code.0.as_deref().unwrap_or("server_error");
                 return Err(Failure::Api(api.unwrap_or_else(|| envelope::named(word, message))));
             }
             None => {
@@ -131,122 +142,55 @@ impl Events for Stream {
     }
 }
 
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Input<'m> {
-    Message {
-        role: &'static str,
-        content: &'m str,
-    },
-    Call {
-        #[serde(rename = "type")]
-        kind: &'static str,
-        call_id: &'m str,
-        name: &'m str,
-        arguments: String,
-    },
-    Output {
-        #[serde(rename = "type")]
-        kind: &'static str,
-        call_id: &'m str,
-        output: &'m str,
-    },
-}
-
 /// A message is an item, and each call of a tool is one of its own.
-fn items(message: &Message) -> Vec<Input<'_>> {
-    match message {
-        Message::Tool { call_id, text, .. } => {
-            vec![Input::Output { kind: "function_call_output", call_id, output: text }]
+fn items(message: &Message) -> impl Iterator<Item = (&Message, Option<&ToolCall>)> {
+    let (has_text, calls): (bool, &[ToolCall]) = match message {
+        Message::Assistant { text, tool_calls } => (!text.is_empty() || tool_calls.is_empty(), tool_calls),
+        _ => (true, &[]),
+    };
+    has_text.then_some((message, None)).into_iter().chain(calls.iter().map(move |it| (message, Some(it))))
+}
+
+fn write_item(body: &mut Object<'_, '_>, (message, call): (&Message, Option<&ToolCall>)) {
+    match (message, call) {
+        (_, Some(call)) => {
+            body.member("type", "function_call");
+            body.member("call_id", &call.id);
+            body.member("name", &call.name);
+            body.member("arguments", &openai_chat::arguments_text(call));
         }
-        Message::Assistant { text, tool_calls } => {
-            let said = (!text.is_empty() || tool_calls.is_empty())
-                .then_some(Input::Message { role: "assistant", content: text });
-            said.into_iter().chain(tool_calls.iter().map(call)).collect()
+        (Message::Tool { call_id, text, .. }, None) => {
+            body.member("type", "function_call_output");
+            body.member("call_id", call_id);
+            body.member("output", text);
         }
-        Message::System(text) | Message::User(text) => vec![Input::Message { role: message.role(), content: text }],
-    }
-}
-
-fn call(call: &ToolCall) -> Input<'_> {
-    let arguments = openai_chat::arguments_text(call);
-    Input::Call { kind: "function_call", call_id: &call.id, name: &call.name, arguments }
-}
-
-#[derive(Serialize)]
-struct AnyJson {
-    #[serde(rename = "type")]
-    kind: &'static str,
-}
-
-#[derive(Serialize)]
-struct Format<'s> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    name: &'static str,
-    schema: SchemaJson<'s>,
-    strict: bool,
-}
-
-#[derive(Serialize)]
-struct ToolWire<'t> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    name: &'t str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<&'t str>,
-    parameters: Json<'t>,
-    strict: bool,
-}
-
-impl<'t> From<&'t Tool> for ToolWire<'t> {
-    fn from(tool: &'t Tool) -> ToolWire<'t> {
-        ToolWire {
-            kind: "function",
-            name: &tool.name,
-            description: tool.description.as_deref(),
-            parameters: Json(&tool.parameters),
-            strict: strict::fits_openai(&tool.parameters),
+        (other, None) => {
+            body.member("role", other.role());
+            body.member("content", other.text());
         }
     }
-}
-
-#[derive(Serialize)]
-struct NamedTool<'t> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    name: &'t str,
 }
 
 #[derive(Debug, Deserialize)]
 struct Response {
     output: Option<Vec<Item>>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    status: Option<String>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    id: Option<String>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    model: Option<String>,
-    #[serde(default, deserialize_with = "lenient::object")]
-    usage: Option<UsageWire>,
-    #[serde(default, deserialize_with = "lenient::object")]
-    error: Option<ErrorWire>,
-    #[serde(default, deserialize_with = "lenient::object")]
-    incomplete_details: Option<Incomplete>,
+    status: lenient::Text,
+    id: lenient::Text,
+    model: lenient::Text,
+    usage: lenient::Object<UsageWire>,
+    error: lenient::Object<ErrorWire>,
+    incomplete_details: lenient::Object<Incomplete>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Incomplete {
-    #[serde(default, deserialize_with = "lenient::text")]
-    reason: Option<String>,
+    reason: lenient::Text,
 }
 
 #[derive(Debug, Deserialize)]
 struct ErrorWire {
-    #[serde(default, deserialize_with = "lenient::text")]
-    code: Option<String>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    message: Option<String>,
+    code: lenient::Text,
+    message: lenient::Text,
 }
 
 #[derive(Debug, Deserialize)]
@@ -255,8 +199,7 @@ struct Item {
     kind: String,
     #[serde(default)]
     content: Option<Vec<Part>>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    call_id: Option<String>,
+    call_id: lenient::Text,
     name: Option<String>,
     arguments: Option<Box<RawValue>>,
 }
@@ -271,14 +214,10 @@ struct Part {
 
 #[derive(Debug, Deserialize)]
 struct UsageWire {
-    #[serde(default, deserialize_with = "lenient::count")]
-    input_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    output_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::object")]
-    input_tokens_details: Option<InputDetails>,
-    #[serde(default, deserialize_with = "lenient::object")]
-    output_tokens_details: Option<OutputDetails>,
+    input_tokens: lenient::Count,
+    output_tokens: lenient::Count,
+    input_tokens_details: lenient::Object<InputDetails>,
+    output_tokens_details: lenient::Object<OutputDetails>,
 }
 
 #[derive(Deserialize)]
@@ -289,15 +228,14 @@ struct Event<'d> {
     response: Option<&'d RawValue>,
     item: Option<Item>,
     message: Option<String>,
-    #[serde(default, deserialize_with = "lenient::text")]
-    code: Option<String>,
+    code: lenient::Text,
 }
 
 impl Response {
     fn into_reply(self, items: Vec<Item>) -> Result<Reply, Failure> {
-        match self.status.as_deref() {
+        match self.status.0.as_deref() {
             Some("failed" | "cancelled") => {
-                let (code, message) = self.error.map_or((None, None), |it| (it.code, it.message));
+                let (code, message) = self.error.0.map_or((None, None), |it| (it.code.0, it.message.0));
                 let message = message.unwrap_or_else(|| "the provider gave up".to_owned());
                 return Err(Failure::Api(envelope::named(code.as_deref().unwrap_or("server_error"), &message)));
             }
@@ -309,7 +247,7 @@ impl Response {
         for item in output {
             match item.kind.as_str() {
                 "function_call" => tool_calls.push(ToolCall {
-                    id: item.call_id.unwrap_or_default(),
+                    id: item.call_id.0.unwrap_or_default(),
                     name: item.name.unwrap_or_default(),
                     arguments: lenient::arguments_of(item.arguments.as_deref()),
                 }),
@@ -324,7 +262,7 @@ impl Response {
                 _ => {}
             }
         }
-        let finish = match (self.status.as_deref(), self.incomplete_details.and_then(|it| it.reason)) {
+        let finish = match (self.status.0.as_deref(), self.incomplete_details.0.and_then(|it| it.reason.0)) {
             _ if !refusal.is_empty() => Finish::Refusal,
             (Some("incomplete"), Some(reason)) => match reason.as_str() {
                 "max_output_tokens" => Finish::Length,
@@ -335,13 +273,13 @@ impl Response {
             _ if !tool_calls.is_empty() => Finish::ToolCalls,
             _ => Finish::Stop,
         };
-        let usage = self.usage.map(|it| Usage {
-            input: it.input_tokens.unwrap_or(0),
-            output: it.output_tokens.unwrap_or(0),
-            cached: it.input_tokens_details.and_then(|it| it.cached_tokens).unwrap_or(0),
-            reasoning: it.output_tokens_details.and_then(|it| it.reasoning_tokens).unwrap_or(0),
+        let usage = self.usage.0.map(|it| Usage {
+            input: it.input_tokens.get(),
+            output: it.output_tokens.get(),
+            cached: it.input_tokens_details.0.map_or(0, |it| it.cached_tokens.get()),
+            reasoning: it.output_tokens_details.0.map_or(0, |it| it.reasoning_tokens.get()),
         });
-        let served = Served { model: self.model, fingerprint: None, request_id: self.id };
+        let served = Served { model: self.model.0, fingerprint: None, request_id: self.id.0 };
         Ok(Reply { text: if refusal.is_empty() { text } else { refusal }, tool_calls, finish, usage, served })
     }
 }
