@@ -19,18 +19,28 @@
 //!
 //! Left out: digits other than ASCII, and text longer than 256 bytes.
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::ops::RangeInclusive;
 
 use jiff::civil::{Date, Time};
 use jiff::{SignedDuration, ToSpan};
+use regex::Regex;
 
 use super::moment::{LONGEST, MONTHS, Missing, Moment, REFERENCE, WEEKDAYS, abbreviation, is_space};
 
-/// A `strptime` format, parsed once.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct DateFormat(Box<[Item]>);
+/// A `strptime` format, parsed once: as in Python, a regular expression with a group for each directive.
+#[derive(Debug, Clone)]
+pub(super) struct DateFormat {
+    pattern: Regex,
+    /// The letters of the directives, in the order of their groups.
+    directives: Vec<char>,
+}
+
+/// Formats are equal when they read the same.
+impl PartialEq for DateFormat {
+    fn eq(&self, other: &DateFormat) -> bool {
+        self.pattern.as_str() == other.pattern.as_str()
+    }
+}
 
 /// Why a format can never read a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,43 +65,37 @@ impl DateFormat {
         if format.len() > LONGEST {
             return Err(FormatProblem::TooLong);
         }
-        let mut items = Vec::new();
-        push_items(format, &mut items)?;
-        let format = DateFormat(items.into());
+        let (mut pattern, mut directives) = (String::from("^(?i)"), Vec::new());
+        translate(format, &mut pattern, &mut directives)?;
+        let pattern = Regex::new(&pattern).map_err(|_| FormatProblem::TooLong)?;
+        let format = DateFormat { pattern, directives };
         format.check_iso_week()?;
         Ok(format)
     }
 
     /// Reads a date written in this format and nothing else.
     pub(super) fn read(&self, text: &str) -> Option<Moment> {
-        if text.len() > LONGEST {
+        let found = Some(text).filter(|it| it.len() <= LONGEST).and_then(|it| self.pattern.captures(it))?;
+        // The first way to match counts, also where another one would have taken all of the text.
+        if found.get(0)?.end() != text.len() {
             return None;
         }
-        let mut search = Search { text, dead_ends: BTreeSet::new(), found: Vec::new() };
-        let end = search.find(&self.0, 0)?;
-        if end != text.len() {
-            return None;
-        }
-        // The search ends with the last directive, and the order decides when two say the same.
-        search.found.reverse();
-        Parts::gather(&search.found)?.moment()
+        let fields =
+            self.directives.iter().zip(found.iter().skip(1)).filter_map(|(it, part)| Some((*it, part?.as_str())));
+        Parts::gather(&fields.collect::<Vec<_>>())?.moment()
     }
 
-    fn has(&self, directives: &[Directive]) -> bool {
-        let is_wanted = |item: &Item| matches!(item, Item::Field(directive) if directives.contains(directive));
-        self.0.iter().any(is_wanted)
+    fn has(&self, letters: &str) -> bool {
+        self.directives.iter().any(|it| letters.contains(*it))
     }
 
     /// Python finds these when it reads a date; no date gets past them.
     fn check_iso_week(&self) -> Result<(), FormatProblem> {
-        use Directive as D;
-        let has_year = self.has(&[D::Year, D::ShortYear]);
-        let has_weekday = self.has(&[D::WeekdayName, D::WeekdayShort, D::WeekdayFromSunday, D::WeekdayFromMonday]);
-        if !has_year && self.has(&[D::IsoYear]) {
-            let is_whole = self.has(&[D::IsoWeek]) && has_weekday && !self.has(&[D::DayOfYear]);
+        if !self.has("Yy") && self.has("G") {
+            let is_whole = self.has("V") && self.has("Aawu") && !self.has("j");
             return is_whole.then_some(()).ok_or(FormatProblem::IsoYearAlone);
         }
-        if self.has(&[D::IsoWeek]) && !self.has(&[D::WeekFromSunday, D::WeekFromMonday]) {
+        if self.has("V") && !self.has("UW") {
             return Err(FormatProblem::IsoWeekAlone);
         }
         Ok(())
@@ -123,231 +127,75 @@ impl fmt::Display for FormatProblem {
 
 impl std::error::Error for FormatProblem {}
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Item {
-    /// One character, in either case.
-    Literal(char),
-    /// One or more characters of whitespace.
-    Space,
-    Field(Directive),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Directive {
-    WeekdayShort,
-    WeekdayName,
-    MonthShort,
-    MonthName,
-    Day,
-    Microsecond,
-    IsoYear,
-    Hour,
-    Hour12,
-    DayOfYear,
-    Month,
-    Minute,
-    Half,
-    Second,
-    WeekFromSunday,
-    WeekdayFromMonday,
-    IsoWeek,
-    WeekdayFromSunday,
-    WeekFromMonday,
-    ShortYear,
-    Year,
-    Offset,
-    Zone,
-}
-
-/// Every directive with a value, by letter.
-const DIRECTIVES: &[(char, Directive)] = &[
-    ('a', Directive::WeekdayShort),
-    ('A', Directive::WeekdayName),
-    ('b', Directive::MonthShort),
-    ('B', Directive::MonthName),
-    ('d', Directive::Day),
-    ('f', Directive::Microsecond),
-    ('G', Directive::IsoYear),
-    ('H', Directive::Hour),
-    ('I', Directive::Hour12),
-    ('j', Directive::DayOfYear),
-    ('m', Directive::Month),
-    ('M', Directive::Minute),
-    ('p', Directive::Half),
-    ('S', Directive::Second),
-    ('U', Directive::WeekFromSunday),
-    ('u', Directive::WeekdayFromMonday),
-    ('V', Directive::IsoWeek),
-    ('w', Directive::WeekdayFromSunday),
-    ('W', Directive::WeekFromMonday),
-    ('y', Directive::ShortYear),
-    ('Y', Directive::Year),
-    ('z', Directive::Offset),
-    ('Z', Directive::Zone),
+/// Every directive with a value, and how it is written; `NAMES` stands for names that are listed elsewhere. Of several ways the first that fits counts.
+const DIRECTIVES: &[(char, &str)] = &[
+    ('a', NAMES),
+    ('A', NAMES),
+    ('b', NAMES),
+    ('B', NAMES),
+    // The C library pads the day with a space, and so `%c` must accept one.
+    ('d', "0[1-9]|[12][0-9]|3[01]|[1-9]| [1-9]"),
+    ('f', "[0-9]{1,6}"),
+    ('G', "[0-9]{4}"),
+    ('H', "[01][0-9]|2[0-3]|[0-9]"),
+    ('I', "0[1-9]|1[0-2]|[1-9]"),
+    ('j', "00[1-9]|0[1-9][0-9]|[12][0-9]{2}|3[0-5][0-9]|36[0-6]|0[1-9]|[1-9][0-9]|[1-9]"),
+    ('m', "0[1-9]|1[0-2]|[1-9]"),
+    ('M', "[0-5][0-9]|[0-9]"),
+    ('p', "am|pm"),
+    ('S', "[0-5][0-9]|6[01]|[0-9]"),
+    ('U', "[0-4][0-9]|5[0-3]|[0-9]"),
+    ('u', "[1-7]"),
+    // Week 0 is accepted, but not written `00`.
+    ('V', "0[1-9]|[1-4][0-9]|5[0-3]|[0-9]"),
+    ('w', "[0-6]"),
+    ('W', "[0-4][0-9]|5[0-3]|[0-9]"),
+    ('y', "[0-9]{2}"),
+    ('Y', "[0-9]{4}"),
+    // `+0130`, `+01:30`, `+01:30:15.25`, `Z`.
+    ('z', r"[+-][0-9]{2}:?[0-5][0-9](?::?[0-5][0-9](?:\.[0-9]{1,6})?)?|(?-i:Z)"),
+    ('Z', "utc|gmt"),
 ];
 
-const HALVES: [&str; 2] = ["am", "pm"];
-const ZONES: [&str; 2] = ["utc", "gmt"];
+const NAMES: &str = "";
 
-fn push_items(format: &str, items: &mut Vec<Item>) -> Result<(), FormatProblem> {
-    let mut characters = format.chars();
+/// Adds what a format means to a regular expression.
+fn translate(format: &str, pattern: &mut String, directives: &mut Vec<char>) -> Result<(), FormatProblem> {
+    let mut characters = format.chars().peekable();
     while let Some(character) = characters.next() {
         if is_space(character) {
-            if items.last() != Some(&Item::Space) {
-                items.push(Item::Space);
-            }
+            while characters.next_if(|it| is_space(*it)).is_some() {}
+            pattern.push_str(r"[\s\x1c-\x1f]+");
             continue;
         }
         if character != '%' {
-            items.push(Item::Literal(character));
+            pattern.push_str(&regex::escape(character.encode_utf8(&mut [0; 4])));
             continue;
         }
         match characters.next().ok_or(FormatProblem::StrayPercent)? {
-            '%' => items.push(Item::Literal('%')),
-            'c' => push_items("%a %b %d %H:%M:%S %Y", items)?,
-            'x' => push_items("%m/%d/%y", items)?,
-            'X' => push_items("%H:%M:%S", items)?,
+            '%' => pattern.push('%'),
+            'c' => translate("%a %b %d %H:%M:%S %Y", pattern, directives)?,
+            'x' => translate("%m/%d/%y", pattern, directives)?,
+            'X' => translate("%H:%M:%S", pattern, directives)?,
             letter => {
-                let (_, directive) =
-                    DIRECTIVES.iter().find(|(it, _)| *it == letter).ok_or(FormatProblem::UnknownDirective(letter))?;
-                if items.contains(&Item::Field(*directive)) {
+                let known = DIRECTIVES.iter().find(|(it, _)| *it == letter);
+                let (_, written) = known.ok_or(FormatProblem::UnknownDirective(letter))?;
+                if directives.contains(&letter) {
                     return Err(FormatProblem::Repeated(letter));
                 }
-                items.push(Item::Field(*directive));
+                directives.push(letter);
+                let names = match letter {
+                    'a' => WEEKDAYS.map(abbreviation).join("|"),
+                    'A' => WEEKDAYS.join("|"),
+                    'b' => MONTHS.map(abbreviation).join("|"),
+                    'B' => MONTHS.join("|"),
+                    _ => String::new(),
+                };
+                pattern.extend(["(", written, &names, ")"]);
             }
         }
     }
     Ok(())
-}
-
-impl Directive {
-    /// Returns how long the directive's text may be at the start of `text`, best first.
-    fn lengths(self, text: &str) -> Vec<usize> {
-        use Directive as D;
-        match self {
-            D::WeekdayShort => name_lengths(WEEKDAYS.map(abbreviation), text),
-            D::WeekdayName => name_lengths(WEEKDAYS, text),
-            D::MonthShort => name_lengths(MONTHS.map(abbreviation), text),
-            D::MonthName => name_lengths(MONTHS, text),
-            D::Half => name_lengths(HALVES, text),
-            D::Zone => name_lengths(ZONES, text),
-            D::Offset => offset_lengths(text),
-            D::Year | D::IsoYear => number_lengths(4..=4, 0..=9999, text),
-            D::ShortYear => number_lengths(2..=2, 0..=99, text),
-            D::Month | D::Hour12 => number_lengths(1..=2, 1..=12, text),
-            D::Day => match text.strip_prefix(' ') {
-                // The C library pads the day with a space, and so `%c` must accept one.
-                Some(padded) => number_lengths(1..=1, 1..=9, padded).into_iter().map(|it| it + 1).collect(),
-                None => number_lengths(1..=2, 1..=31, text),
-            },
-            D::DayOfYear => number_lengths(1..=3, 1..=366, text),
-            D::Hour => number_lengths(1..=2, 0..=23, text),
-            D::Minute => number_lengths(1..=2, 0..=59, text),
-            D::Second => number_lengths(1..=2, 0..=61, text),
-            D::Microsecond => number_lengths(1..=6, 0..=999_999, text),
-            D::WeekFromSunday | D::WeekFromMonday => number_lengths(1..=2, 0..=53, text),
-            // Week 0 is accepted, but not written `00`.
-            D::IsoWeek if text.starts_with('0') => [number_lengths(2..=2, 1..=9, text), vec![1]].concat(),
-            D::IsoWeek => number_lengths(1..=2, 1..=53, text),
-            D::WeekdayFromSunday => number_lengths(1..=1, 0..=6, text),
-            D::WeekdayFromMonday => number_lengths(1..=1, 1..=7, text),
-        }
-    }
-}
-
-fn name_lengths<const N: usize>(names: [&str; N], text: &str) -> Vec<usize> {
-    // No name begins another, so at most one fits.
-    names.iter().filter(|it| begins(text, it)).map(|it| it.len()).collect()
-}
-
-fn begins(text: &str, name: &str) -> bool {
-    text.get(..name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name))
-}
-
-fn number_lengths(widths: RangeInclusive<usize>, values: RangeInclusive<u32>, text: &str) -> Vec<usize> {
-    let fits = |width: &usize| text.get(..*width).and_then(number).is_some_and(|it| values.contains(&it));
-    widths.rev().filter(fits).collect()
-}
-
-/// `+0130`, `+01:30`, `+01:30:15.25`, `Z`.
-fn offset_lengths(text: &str) -> Vec<usize> {
-    if text.starts_with('Z') {
-        return vec![1];
-    }
-    let sexagesimal = |at: usize| {
-        let at = at + usize::from(text.get(at..).is_some_and(|it| it.starts_with(':')));
-        let is_below_sixty = text.get(at..at + 2).and_then(number).is_some_and(|it| it < 60);
-        is_below_sixty.then_some(at + 2)
-    };
-    let has_hours = text.starts_with(['+', '-']) && text.get(1..3).and_then(number).is_some();
-    let Some(minutes_end) = has_hours.then(|| sexagesimal(3)).flatten() else {
-        return Vec::new();
-    };
-    let Some(seconds_end) = sexagesimal(minutes_end) else {
-        return vec![minutes_end];
-    };
-    let fraction = text.get(seconds_end..).and_then(|it| it.strip_prefix('.')).unwrap_or("");
-    number_lengths(1..=6, 0..=999_999, fraction)
-        .into_iter()
-        .map(|it| seconds_end + 1 + it)
-        .chain([seconds_end, minutes_end])
-        .collect()
-}
-
-fn number(digits: &str) -> Option<u32> {
-    // A sign would satisfy `parse`.
-    let is_digits = digits.bytes().all(|it| it.is_ascii_digit());
-    is_digits.then(|| digits.parse().ok())?
-}
-
-/// Looks for the first way to lay the format over the text, in the order a regular expression
-/// would.
-struct Search<'t> {
-    text: &'t str,
-    /// Places from which the rest of the format is known not to match: (items left, position).
-    /// They keep the search linear in the text for each item.
-    dead_ends: BTreeSet<(usize, usize)>,
-    found: Vec<(Directive, &'t str)>,
-}
-
-impl Search<'_> {
-    /// Returns where the match ends, having noted what the directives found, last one first.
-    fn find(&mut self, items: &[Item], at: usize) -> Option<usize> {
-        let Some((item, rest)) = items.split_first() else {
-            return Some(at);
-        };
-        if self.dead_ends.contains(&(items.len(), at)) {
-            return None;
-        }
-        let text = self.text.get(at..)?;
-        let lengths = match item {
-            Item::Literal(wanted) => literal_lengths(*wanted, text),
-            Item::Space => space_lengths(text),
-            Item::Field(directive) => directive.lengths(text),
-        };
-        for length in lengths {
-            if let Some(end) = self.find(rest, at + length) {
-                if let Item::Field(directive) = item {
-                    self.found.push((*directive, text.get(..length)?));
-                }
-                return Some(end);
-            }
-        }
-        self.dead_ends.insert((items.len(), at));
-        None
-    }
-}
-
-fn literal_lengths(wanted: char, text: &str) -> Vec<usize> {
-    let is_same = |it: &char| *it == wanted || it.to_lowercase().eq(wanted.to_lowercase());
-    text.chars().next().filter(is_same).map(char::len_utf8).into_iter().collect()
-}
-
-fn space_lengths(text: &str) -> Vec<usize> {
-    let mut lengths: Vec<usize> =
-        text.char_indices().take_while(|(_, it)| is_space(*it)).map(|(at, it)| at + it.len_utf8()).collect();
-    lengths.reverse();
-    lengths
 }
 
 /// What the directives said. The later wins where two say the same, as `%m` and `%b` can.
@@ -376,40 +224,35 @@ enum Week {
 }
 
 impl Parts {
-    fn gather(found: &[(Directive, &str)]) -> Option<Parts> {
-        use Directive as D;
+    fn gather(found: &[(char, &str)]) -> Option<Parts> {
         let mut parts = Parts::default();
-        let is_afternoon =
-            found.iter().any(|(directive, text)| *directive == D::Half && text.eq_ignore_ascii_case(HALVES[1]));
-        for (directive, text) in found {
-            match directive {
-                D::Year => parts.year = Some(text.parse().ok()?),
-                D::ShortYear => {
+        let is_afternoon = found.iter().any(|(letter, text)| *letter == 'p' && text.eq_ignore_ascii_case("pm"));
+        for (letter, text) in found {
+            match letter {
+                'Y' => parts.year = Some(text.parse().ok()?),
+                'y' => {
                     let short: i16 = text.parse().ok()?;
                     parts.year = Some(short + if short <= 68 { 2000 } else { 1900 });
                 }
-                D::IsoYear => parts.iso_year = Some(text.parse().ok()?),
-                D::Month => parts.month = Some(text.parse().ok()?),
-                D::MonthName | D::MonthShort => parts.month = Some(place(&MONTHS, text)? + 1),
-                D::Day => parts.day = Some(text.trim_start().parse().ok()?),
-                D::DayOfYear => parts.day_of_year = Some(text.parse().ok()?),
-                D::WeekFromSunday => parts.week = Some(Week::FromSunday(text.parse().ok()?)),
-                D::WeekFromMonday => parts.week = Some(Week::FromMonday(text.parse().ok()?)),
-                D::IsoWeek => parts.iso_week = Some(text.parse().ok()?),
-                D::WeekdayName | D::WeekdayShort => {
-                    parts.weekday = Some(place(&WEEKDAYS, text)?.into());
-                }
-                D::WeekdayFromMonday => parts.weekday = Some(text.parse::<i32>().ok()? - 1),
-                D::WeekdayFromSunday => parts.weekday = Some((text.parse::<i32>().ok()? + 6) % 7),
-                D::Hour => parts.hour = text.parse().ok()?,
-                D::Hour12 => {
-                    parts.hour = text.parse::<i8>().ok()? % 12 + if is_afternoon { 12 } else { 0 };
-                }
-                D::Minute => parts.minute = text.parse().ok()?,
-                D::Second => parts.second = text.parse().ok()?,
-                D::Microsecond => parts.nanosecond = nanoseconds(text)?,
-                D::Offset => parts.offset = Some(offset(text)?),
-                D::Half | D::Zone => {}
+                'G' => parts.iso_year = Some(text.parse().ok()?),
+                'm' => parts.month = Some(text.parse().ok()?),
+                'b' | 'B' => parts.month = Some(place(&MONTHS, text)? + 1),
+                'd' => parts.day = Some(text.trim_start().parse().ok()?),
+                'j' => parts.day_of_year = Some(text.parse().ok()?),
+                'U' => parts.week = Some(Week::FromSunday(text.parse().ok()?)),
+                'W' => parts.week = Some(Week::FromMonday(text.parse().ok()?)),
+                'V' => parts.iso_week = Some(text.parse().ok()?),
+                'a' | 'A' => parts.weekday = Some(place(&WEEKDAYS, text)?.into()),
+                'u' => parts.weekday = Some(text.parse::<i32>().ok()? - 1),
+                'w' => parts.weekday = Some((text.parse::<i32>().ok()? + 6) % 7),
+                'H' => parts.hour = text.parse().ok()?,
+                'I' => parts.hour = text.parse::<i8>().ok()? % 12 + if is_afternoon { 12 } else { 0 },
+                'M' => parts.minute = text.parse().ok()?,
+                'S' => parts.second = text.parse().ok()?,
+                'f' => parts.nanosecond = nanoseconds(text)?,
+                'z' => parts.offset = Some(offset(text)?),
+                // The half of the day is looked at above, and the name of a zone says nothing.
+                _ => {}
             }
         }
         Some(parts)
@@ -485,7 +328,8 @@ fn moved_to_reference(date: Date) -> Option<Date> {
 
 /// Returns the place of a name, whole or abbreviated.
 fn place(names: &[&'static str], text: &str) -> Option<i8> {
-    let at = names.iter().position(|it| begins(text, abbreviation(it)))?;
+    let first = text.get(..3)?;
+    let at = names.iter().position(|it| first.eq_ignore_ascii_case(abbreviation(it)))?;
     i8::try_from(at).ok()
 }
 
