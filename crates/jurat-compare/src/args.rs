@@ -1,8 +1,8 @@
 //! Reading the parameters of a primitive, with their places.
 //!
-//! What the peer refuses is an [`ArgError`]. What it takes in silence though it cannot be meant (an unknown flag, a
+//! What Karenina refuses is an [`ArgError`]. What it takes in silence though it cannot be meant (an unknown flag, a
 //! misspelt normaliser, a bound that is no date) is a [`Flaw`]: the definition reader makes a problem of it, a stored
-//! form is read as the peer reads it.
+//! form is read as Karenina reads it.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -96,7 +96,7 @@ impl<'n, 'a> Args<'n, 'a> {
         self.texts(name)?.ok_or_else(|| ArgError::at(span, format!("needs `{name}`")))
     }
 
-    /// A number; text that reads as one counts, as it does for the peer.
+    /// A number; text that reads as one counts, as it does for Karenina.
     pub(super) fn number(&mut self, name: &'static str) -> Result<Option<f64>, ArgError> {
         let Some(node) = self.take(name) else { return Ok(None) };
         python::float(&node.to_val()).map(Some).map_err(|_| wrong(name, "a number", node))
@@ -179,7 +179,7 @@ impl<'n, 'a> Args<'n, 'a> {
         Ok(CompiledPattern { source, program: program.map_err(|error| error.message) })
     }
 
-    /// The keys that nobody asked for, with the places of their names.
+    /// The keys that no reader asked for, with the places of their names.
     pub fn unknown(&self) -> impl Iterator<Item = (&str, Span)> {
         let entries = self.node.entries().unwrap_or(&[]);
         entries.iter().filter(|it| !self.taken.contains(&*it.key)).map(|it| (&*it.key, it.key_span))

@@ -11,7 +11,7 @@ use super::{FAMILIES, Rule};
 /// One comparison of the vocabulary.
 #[derive(Debug)]
 pub struct Entry {
-    /// The name as the seeds spell it. Authors write this or its snake case.
+    /// The name as Karenina and Scouter spell it. Authors write this or its snake case.
     pub name: &'static str,
     /// Which tradition it comes from.
     pub origin: Origin,
@@ -179,7 +179,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
     FAMILIES.iter().flat_map(|it| it.entries)
 }
 
-/// The comparisons with this name, as the seeds spell it or in snake case: the operator first, then the primitive.
+/// The comparisons with this name, in its own spelling or in snake case: the operator first, then the primitive.
 pub fn find(name: &str) -> Vec<&'static Entry> {
     static BY_NAME: LazyLock<HashMap<String, Vec<&'static Entry>>> = LazyLock::new(|| {
         let mut by_name: HashMap<String, Vec<&'static Entry>> = HashMap::new();

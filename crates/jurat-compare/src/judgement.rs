@@ -70,7 +70,7 @@ impl Inapplicable {
     }
 }
 
-/// A value where its kind matters: nobody should wonder why `` `5` `` is not a number.
+/// A value where its kind matters: otherwise a reader wonders why `` `5` `` is not a number.
 pub(super) fn shown_with_kind(value: &Val<'_>) -> String {
     match value {
         Val::Str(text) if !text.is_empty() => format!("{}, which is text", shown(value)),
@@ -133,7 +133,7 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// What every family's operator can tell about itself.
+/// What every family's operator says about itself.
 pub(super) trait Parameters {
     /// The parameters with their defaults filled in; most operators have none.
     fn parameters(&self) -> Vec<(&'static str, Value)> {

@@ -2,7 +2,7 @@
 //!
 //! An [`Operator`] is what an author names, with its parameters read. Bound to the expected value it is a [`Comparison`],
 //! which judges values: passed, failed with what was expected and found, or an error when it cannot be applied. Patterns,
-//! dates and sets are compiled on the way, so judging a value that passes allocates nothing for the simple comparisons.
+//! dates and sets are compiled first, so judging a value that passes allocates nothing for the simple comparisons.
 //!
 //! Each family has a file that holds everything about it: what its members are called, what they take, how they judge
 //! and what they say. `families!` below is the one list; the schema, the reference page and the reader follow from it.
@@ -49,7 +49,7 @@ use judgement::{Parameters, Test};
 use jurat_format::value::{Kind, Node, Val, Value};
 
 /// Makes the two enums and their dispatch from the list of families, so that the list stands once. A family whose comparisons
-/// keep their operand says so with `<'v>`.
+/// hold their operand says so with `<'v>`.
 macro_rules! families {
     ($($family:ident in $module:ident $(<$operand:lifetime>)?),* $(,)?) => {
         /// What distinguishes an operator within its family, with its parameters.
@@ -142,7 +142,7 @@ impl Operator {
         Ok(Operator { entry, rule: (entry.read)(args)? })
     }
 
-    /// Reads the stored form `{"type": "NumericRange", "min": 1}` of the peer: unknown parameters are ignored there.
+    /// Reads the stored form `{"type": "NumericRange", "min": 1}` of Karenina, which ignores unknown parameters.
     pub fn from_stored(node: &Node<'_>) -> Result<Operator, ArgError> {
         let mut args = Args::new(node)?;
         let name = args.required_text("type")?;

@@ -19,7 +19,7 @@ pub enum Normaliser {
     CollapseWhitespace,
     /// The whole text replaced, when it is one of these.
     Synonyms(Vec<(String, String)>),
-    /// A name that nobody knows: an error when it is used, a flaw where it is written.
+    /// An unknown name: an error when it is used, a flaw where it is written.
     Unknown(String),
 }
 
@@ -31,7 +31,7 @@ impl Normaliser {
         ("collapse_whitespace", Normaliser::CollapseWhitespace),
     ];
 
-    /// What text primitives do unless they are told otherwise.
+    /// What text primitives do by default.
     pub(super) const USUAL: [Normaliser; 2] = [Normaliser::Lowercase, Normaliser::Strip];
 
     /// Reads a name or `{mapping: {from: to}}`.

@@ -142,7 +142,7 @@ pub(super) struct Band {
 }
 
 impl Band {
-    /// Written with what is excluded, as the peer has it: NaN is below nothing and above nothing, so it passes.
+    /// Written with what is excluded, as Karenina has it: NaN is below nothing and above nothing, so it passes.
     pub(super) fn contains(&self, number: f64) -> bool {
         let below = self.min.is_some_and(|min| number < min || (self.exclusive_min && number == min));
         let above = self.max.is_some_and(|max| number > max || (self.exclusive_max && number == max));

@@ -64,7 +64,7 @@ impl Test for Comparison<'_> {
         Ok(true)
     }
 
-    /// The peer takes text and objects too; in a definition that is a slip.
+    /// Karenina takes text and objects too; in a definition that is a slip.
     fn flaw(&self) -> Option<String> {
         self.operand.as_list().is_none().then(|| Inapplicable::operand("a list", &self.operand).reason)
     }

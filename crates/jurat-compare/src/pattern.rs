@@ -3,7 +3,7 @@
 //! A [`Pattern`] is Rust's ([`Pattern::rust`], for the operator `matches`) or Python's
 //! ([`Pattern::python`], for the primitives whose authors wrote for Python's `re`). Either runs in
 //! time linear in the text wherever the pattern allows it. Look-around and back-references do not:
-//! those patterns run under a step limit, and giving up ([`StepLimit`]) is told apart from not
+//! those patterns run under a step limit, and giving up ([`StepLimit`]) is distinguished from not
 //! matching, so that a slow pattern never counts against the subject.
 //!
 //! Captures and replacing are deliberately absent: a comparison asks whether, and how often.
@@ -73,7 +73,7 @@ pub struct PatternError {
     pub at: Option<Range<usize>>,
 }
 
-/// A search that gave up, so that nobody knows whether the text matches.
+/// A search that gave up, so that it is not known whether the text matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the pattern gave up after {steps} steps of backtracking")]
 pub struct StepLimit {
@@ -201,7 +201,7 @@ enum Engine {
 
 impl Machine {
     fn new(script: &Script) -> Result<Machine, PatternError> {
-        // Positions in a script would mean nothing to the author, so only reasons are kept.
+        // Positions in a script would mean nothing to the author, so only reasons remain.
         let nowhere = |error: PatternError| PatternError { at: None, ..error };
         let backtracking = |text| backtracking(text).map_err(nowhere);
         let engine = match script.engine {

@@ -46,7 +46,7 @@ fn read(args: &mut Args<'_, '_>) -> Result<Rule, ArgError> {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Operator {
     named: String,
-    /// `None` for a mode that nobody knows: an error when it is used.
+    /// `None` for an unknown mode: an error when it is used.
     mode: Option<Mode>,
     min_overlap: Option<i64>,
 }
@@ -94,14 +94,14 @@ impl Test for Comparison<'_> {
             Mode::Subset => found.is_subset(&self.wanted),
             Mode::Superset => found.is_superset(&self.wanted),
             Mode::Overlap => {
-                // Zero means "not given" to the peer, so it asks for one too.
+                // Zero means "not given" to Karenina, so it asks for one too.
                 let least = self.min_overlap.filter(|it| *it != 0).unwrap_or(1);
                 i64::try_from(found.intersection(&self.wanted).count()).unwrap_or(i64::MAX) >= least
             }
         })
     }
 
-    /// The peer takes text and objects too; in a definition that is a slip.
+    /// Karenina takes text and objects too; in a definition that is a slip.
     fn flaw(&self) -> Option<String> {
         self.operand.as_list().is_none().then(|| Inapplicable::operand("a list", &self.operand).reason)
     }

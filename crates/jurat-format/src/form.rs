@@ -17,7 +17,7 @@ pub struct Object {
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
     pub name: &'static str,
-    /// Other spellings that are read too; the seeds' longer or later names.
+    /// Other spellings that are read too: longer or later names in other products.
     pub aliases: &'static [&'static str],
     pub doc: &'static str,
     pub form: Form,

@@ -10,7 +10,7 @@ pub fn is_id(text: &str) -> bool {
         && bytes.all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'-')
 }
 
-/// Whether two ids name the same thing: case makes no difference, since the systems that suites come from do not keep it.
+/// Whether two ids name the same thing: case makes no difference, since the systems that suites come from ignore it.
 pub fn same_id(left: &str, right: &str) -> bool {
     left.eq_ignore_ascii_case(right)
 }

@@ -1,6 +1,6 @@
 //! What is wrong with a definition, as data: a code, a sentence, the places it is about, and a remedy.
 //!
-//! Problems are made by small functions beside the code that finds them, collected, and drawn in one place
+//! Problems are made by small functions beside the code that finds them, collected, and rendered in one place
 //! (`jurat-report`). Nothing here prints.
 
 use std::cmp::Ordering;
@@ -12,11 +12,11 @@ use crate::value::Span;
 /// How bad a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Nothing runs until it is mended.
+    /// Nothing runs until it is fixed.
     Error,
-    /// Printed; the run goes on unless warnings are made errors.
+    /// Printed; the run continues unless warnings are made errors.
     Warning,
-    /// Depends on who runs the suite, and where. `check` mentions it, `run` refuses.
+    /// Depends on the machine and the environment of the run. `check` mentions it, `run` refuses.
     Note,
 }
 
@@ -114,7 +114,7 @@ impl Problem {
     }
 }
 
-/// Problems as they are found. Of each kind the first hundred are kept: nobody mends more at once, and a file of slips must
+/// Problems as they are found. Of each kind the first hundred are listed: more are not fixed at once, and a file of slips must
 /// not take more memory than a file. Since the kind decides how bad a problem is, no error is lost behind warnings.
 #[derive(Debug, Default)]
 pub struct Problems {
@@ -190,7 +190,7 @@ fn cut(text: &str, longest: usize) -> String {
     }
 }
 
-/// The known name that somebody who wrote `written` most likely meant.
+/// The known name that `written` most likely means.
 pub fn nearest<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let folded = fold(written);
     let similarity = |name: &str| strsim::normalized_damerau_levenshtein(&folded, &fold(name));

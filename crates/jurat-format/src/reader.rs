@@ -1,7 +1,7 @@
 //! Reading an object of a definition: known keys, right types, and a problem for everything else.
 //!
-//! A reader never stops at the first problem. What cannot be read is `None`, the problem is noted, and reading goes on with
-//! the next key; whoever needed the value knows that somebody has already complained.
+//! A reader never stops at the first problem. What cannot be read is `None`, the problem is noted, and reading continues with
+//! the next key; the code that needed the value knows that a problem was reported.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ impl Reading<'_> {
         problem.into_iter().for_each(|it| self.problem(it));
     }
 
-    /// How many errors were noted so far. Whoever reads a part can tell from it whether the part is whole.
+    /// How many errors were noted so far. A reader of a part compares it to see whether the part is whole.
     pub fn n_errors(&self) -> usize {
         self.problems.n_errors()
     }

@@ -61,7 +61,7 @@ impl Position {
     }
 }
 
-/// How a definition gets at its files. The core asks, somebody at the rim answers.
+/// How a definition gets at its files. The core asks; the caller supplies the files.
 pub trait Files {
     /// The bytes of a file, unless it has more than `limit`.
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError>;

@@ -288,7 +288,7 @@ fn key_of(node: Node<'static>) -> Result<Key, Box<Problem>> {
     let span = node.span;
     let text = match node.content {
         Content::Scalar(Val::Str(key)) => key,
-        // `5:` and `true:` are keys that somebody wrote as text.
+        // `5:` and `true:` are keys that were meant as text.
         Content::Scalar(value) => Cow::Owned(value.to_string()),
         _ => {
             let problem = not_readable("YAML", "a key is text, not a list or an object");

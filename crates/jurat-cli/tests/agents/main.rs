@@ -2,7 +2,7 @@
 //!
 //! `cargo xtask agents` installs them and says where they are: `JURAT_TEST_AGENTS` names them with their programs, `claude_code=/path/to/claude`, one a
 //! line; `JURAT_TEST_NODE` is the folder of a Node that is new enough. Their models are a scripted endpoint on loopback, which they reach through jurat's
-//! walls and its proxy as they would any other. Each is one row of what is printed.
+//! sandbox and its proxy as they would any other. Each is one row of what is printed.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -58,18 +58,18 @@ fn drive(runner: &str, program: &str) -> Result<String, String> {
     for (case, n_calls) in [("once", 2), ("twice", 4)].into_iter().take(if takes_turns { 2 } else { 1 }) {
         let run = artifact(desk.path(), case)?;
         let expected_calls = if runner == "mini_swe_agent" { n_calls + 1 } else { n_calls };
-        let told = checked(&run, expected_calls).map_err(|why| format!("case `{case}`: {why}\n{}", shown(&run)))?;
+        let outcome = checked(&run, expected_calls).map_err(|why| format!("case `{case}`: {why}\n{}", shown(&run)))?;
         if case == "once" {
             let version = run["runner_metadata"]["program"]["version"].as_str().unwrap_or("?");
-            write!(row, "{version:<12} {told}").expect("memory");
+            write!(row, "{version:<12} {outcome}").expect("memory");
         }
     }
     let run = artifact(desk.path(), "refused")?;
     refused(&run, runner).map_err(|why| format!("case `refused`: {why}\n{}", shown(&run)))?;
-    let kept = Command::new("grep").args(["-rl", KEY, "."]).current_dir(desk.path().join(".jurat")).output();
-    let kept = String::from_utf8_lossy(&kept.map_err(|error| error.to_string())?.stdout).into_owned();
-    if !kept.is_empty() {
-        return Err(format!("the key stands in {kept}"));
+    let stored = Command::new("grep").args(["-rl", KEY, "."]).current_dir(desk.path().join(".jurat")).output();
+    let stored = String::from_utf8_lossy(&stored.map_err(|error| error.to_string())?.stdout).into_owned();
+    if !stored.is_empty() {
+        return Err(format!("the key stands in {stored}"));
     }
     let turns = if takes_turns { "2" } else { "1" };
     Ok(format!("{row} {turns:>6}  trace, usage, last word, diff, key output"))
@@ -119,7 +119,7 @@ fn artifact(desk: &Path, case: &str) -> Result<Value, String> {
     run.ok_or_else(|| format!("the run says nothing:\n{text}{}", String::from_utf8_lossy(&explained.stderr)))
 }
 
-/// What must be true of a run, and a few figures of it.
+/// What must be true of a run, and a few numbers of it.
 fn checked(run: &Value, n_calls: usize) -> Result<String, String> {
     let must = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
     must(run["status"] == "success", "it did not succeed")?;
@@ -161,9 +161,9 @@ fn refused(run: &Value, runner: &str) -> Result<(), String> {
         must(text(&run["error"]["message"]) == format!("the model refused: {REFUSAL}"), "its words are others")?;
         must(!text(&run["final_response"]).is_empty(), "the refusal is not its last word")?;
     }
-    let told = run["trace"].as_array().into_iter().flatten().find(|it| it["role"] == "user");
+    let task = run["trace"].as_array().into_iter().flatten().find(|it| it["role"] == "user");
     must(
-        told.is_some_and(|it| it["content"].to_string().contains("Do REFUSE.")),
+        task.is_some_and(|it| it["content"].to_string().contains("Do REFUSE.")),
         "the trace does not begin with the task",
     )
 }
@@ -175,7 +175,7 @@ fn shown(run: &Value) -> String {
     format!("{}\n{added}", parts.join("\n"))
 }
 
-/// The model: it asks for the date, then for the file, then says its last word; once for each thing that it is told.
+/// The model: it asks for the date, then for the file, then gives its final message; once for each turn input.
 fn answer(request: &Request) -> Reply {
     let usage = Usage { input: 100, output: 20, cached: 40, reasoning: 0 };
     if request.tools.is_empty() {
@@ -184,7 +184,7 @@ fn answer(request: &Request) -> Reply {
     if request.json.to_string().contains("Do REFUSE.") {
         return Reply::refusal(REFUSAL).usage(usage);
     }
-    let command = match (results_since_told(request), request.model.contains("submits")) {
+    let command = match (results_since_reported(request), request.model.contains("submits")) {
         (0, _) => "date +%F",
         (1, _) => "printf 'marker\\n' > report.md",
         (_, true) => "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && echo 'All done: report.md is written.'",
@@ -211,8 +211,8 @@ fn shell(request: &Request, command: &str) -> Option<(&'static str, Value)> {
     known.into_iter().find(|(name, _)| request.tools.iter().any(|it| it.name == *name))
 }
 
-/// How many results of tools came since somebody told the agent something.
-fn results_since_told(request: &Request) -> usize {
+/// How many results of tools came since the last turn input.
+fn results_since_reported(request: &Request) -> usize {
     let body = &request.json;
     let messages = ["messages", "input", "contents"].iter().find_map(|key| body.get(key)?.as_array());
     let mut n_results = 0;
@@ -223,9 +223,9 @@ fn results_since_told(request: &Request) -> usize {
             .map(|it| text.matches(it).count())
             .sum::<usize>();
         n_results += n;
-        let is_told = message["role"] == "user" && n == 0;
-        // What an agent adds for itself is not what it was told.
-        if is_told && (text.contains("report.md") || text.contains("Do it again")) {
+        let is_reported = message["role"] == "user" && n == 0;
+        // What an agent adds for itself is no turn input.
+        if is_reported && (text.contains("report.md") || text.contains("Do it again")) {
             break;
         }
     }

@@ -197,7 +197,7 @@ fn a_file_without_permission_is_named() {
     let folder = Folder::with("suite.yaml", GOOD);
     let path = folder.path().join("suite.yaml");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
-    // Whoever may read everything reads this too.
+    // Root reads this too.
     if std::fs::read(&path).is_err() {
         let Ended { code, stderr, .. } = folder.jurat(&["check", "suite.yaml"]);
         assert_eq!(code, Some(2));

@@ -39,7 +39,7 @@ impl Folder {
         self
     }
 
-    /// The same folder with one more file of so many bytes, which takes no room on disk.
+    /// The same folder with one more file of this many bytes, which takes no room on disk.
     pub(crate) fn and_sparse(self, name: &str, n_bytes: u64) -> Folder {
         let file = fs::File::create(self.path().join(name)).expect("files can be made");
         file.set_len(n_bytes).expect("files can be as large as this");
@@ -55,7 +55,7 @@ impl Folder {
         ended(self.command().args(arguments))
     }
 
-    /// The command, ready to run here, with an environment that does not depend on who runs the tests.
+    /// The command, set up to run here, with an environment that does not depend on the user.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_jurat"));
         command.current_dir(self.path());

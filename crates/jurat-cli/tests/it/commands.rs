@@ -29,7 +29,7 @@ fn every_verb_has_its_section() {
     }
 }
 
-/// The verb of a line of the help; lines that go on with another are indented further.
+/// The verb of a line of the help; continuation lines are indented further.
 pub(crate) fn verb(line: &str) -> Option<&str> {
     line.strip_prefix("  ").filter(|it| !it.starts_with(' ')).and_then(|it| it.split(' ').next())
 }

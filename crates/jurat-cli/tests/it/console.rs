@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::command::{Folder, ended};
-use crate::kept::steady;
+use crate::stored::steady;
 
 /// Checks a page, and returns its commands.
 #[track_caller]

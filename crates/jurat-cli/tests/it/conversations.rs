@@ -3,9 +3,9 @@
 use jurat_format::value::{Val, parse_json};
 
 use crate::command::Folder;
-use crate::kept::{greetings_run, refused, said};
+use crate::stored::{greetings_run, refused, said};
 
-/// Two scenarios with an outcome of the same name; one goes in a circle, hands over and keeps a state.
+/// Two scenarios with an outcome of the same name; one goes in a circle, hands over and has a state.
 const SUITE: &str = "\
 suite: riddles
 models: { subject: script/subject.jsonl, parser: script/parser.jsonl }
@@ -101,7 +101,7 @@ fn what_was_not_exercised_is_the_same_in_a_replay() {
     let unexercised: Vec<String> = scenarios
         .expect("there are scenarios")
         .iter()
-        .map(|it| it.get("unexercised").expect("it is told").to_string())
+        .map(|it| it.get("unexercised").expect("it is reported").to_string())
         .collect();
     let expected = [
         r#"{"nodes": [], "edges": [{"from": "ask", "to": "__end__", "when": "verify_result is true"}], "never_true": [], "never_false": ["solved"], "never_decided": []}"#,
@@ -110,11 +110,11 @@ fn what_was_not_exercised_is_the_same_in_a_replay() {
     assert_eq!(unexercised, expected);
     let replayed = folder.jurat(&["run", "suite.yaml", "--replay", "latest", "--json", "--results-only", "--quiet"]);
     assert_eq!(replayed.code, Some(0), "{}", replayed.stderr);
-    assert_eq!(crate::kept::steady(&folder, &replayed.stdout), results);
+    assert_eq!(crate::stored::steady(&folder, &replayed.stdout), results);
 }
 
 #[test]
-fn an_explanation_tells_the_conversation_turn_by_turn() {
+fn an_explanation_shows_the_conversation_turn_by_turn() {
     let folder = riddles_run();
     let text = said(&folder, &["explain", "riddle"]);
     for line in [
@@ -150,7 +150,7 @@ fn an_explanation_tells_the_conversation_turn_by_turn() {
 }
 
 #[test]
-fn outcomes_of_one_name_are_told_apart() {
+fn outcomes_of_one_name_are_distinguished() {
     let folder = riddles_run();
     let text = said(&folder, &["show"]);
     assert!(text.contains("\nsolved riddle 1 0") && text.contains("\nsolved easy 1 0"), "{text}");
@@ -163,7 +163,7 @@ fn outcomes_of_one_name_are_told_apart() {
 }
 
 #[test]
-fn what_was_stopped_is_told_as_not_held() {
+fn a_stopped_scenario_is_shown_as_not_run() {
     let folder = riddles();
     let ended = folder.jurat(&["run", "suite.yaml", "--budget-calls", "0", "--quiet"]);
     assert_eq!(ended.code, Some(4), "{}", ended.stderr);

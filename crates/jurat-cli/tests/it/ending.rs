@@ -6,7 +6,7 @@ use jurat_format::value::{Val, Value, parse_json};
 use jurat_testkit::{Answer, Endpoint, Reply, Script};
 
 use crate::command::{Ended, Folder, ended};
-use crate::kept::steady;
+use crate::stored::steady;
 
 /// A suite whose judge is at an endpoint.
 fn judged(endpoint: &Endpoint, n_rows: usize) -> Folder {

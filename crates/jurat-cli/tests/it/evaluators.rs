@@ -3,7 +3,7 @@
 use jurat_format::value::{Val, parse_json};
 
 use crate::command::Folder;
-use crate::kept::said;
+use crate::stored::said;
 
 const CHATTY: &str = "\
 suite: chatty
@@ -31,7 +31,7 @@ evaluators:
 ";
 
 #[test]
-fn what_code_prints_is_told_and_cannot_pose_as_ours() {
+fn output_of_code_is_shown_and_cannot_pose_as_ours() {
     let folder = Folder::with("suite.yaml", CHATTY);
     let ended = folder.jurat(&["run", "suite.yaml"]);
     assert_eq!(ended.code, Some(3), "{ended:?}");
@@ -59,7 +59,7 @@ what it printed to standard error
     let text = said(&folder, &["explain", "a", "script"]);
     assert!(text.contains("what it printed\n│ looks at 5 letters\n"), "{text}");
     assert!(text.contains("what it printed to standard error\n│ careful\n"), "{text}");
-    // A replay calls nothing and tells the same.
+    // A replay calls nothing and prints the same.
     folder.jurat(&["run", "suite.yaml", "--replay", "latest"]);
     let ended = folder.jurat(&["explain", "a", "python", "--json"]);
     let json = parse_json(&ended.stdout).expect("it is JSON").value.into_owned();

@@ -5,10 +5,10 @@ use std::fs;
 use jurat_format::value::{Val, parse_json};
 
 use crate::command::{Folder, ended};
-use crate::kept::{greetings_run, refused, said, steady};
+use crate::stored::{greetings_run, refused, said, steady};
 
 #[test]
-fn a_case_is_told_in_a_line_for_each_task() {
+fn a_case_is_explained_in_a_line_for_each_task() {
     assert_eq!(
         said(&greetings_run(), &["explain", "r3"]),
         "r3: failed\n\
@@ -26,7 +26,7 @@ fn a_case_is_told_in_a_line_for_each_task() {
 }
 
 #[test]
-fn a_judge_is_told_with_everything_it_was_asked_and_said() {
+fn a_judge_is_explained_with_its_requests_and_replies() {
     assert_eq!(
         said(&greetings_run(), &["explain", "r3", "tone"]),
         "tone of r3: failed\n\
@@ -115,7 +115,7 @@ tasks:
 }
 
 #[test]
-fn several_cases_of_a_row_are_told_apart() {
+fn several_cases_of_a_row_are_distinguished() {
     let folder = matrix();
     folder.jurat(&["run", "suite.yaml", "--repeat", "2"]);
     let heads = |arguments: &[&str]| {
@@ -142,9 +142,9 @@ fn several_cases_of_a_row_are_told_apart() {
     }
 }
 
-/// What came on standard input is nowhere else, so it is kept whatever became of it.
+/// What came on standard input is nowhere else, so it is stored whatever the verdict.
 #[test]
-fn rows_of_standard_input_are_told_when_they_passed() {
+fn rows_of_standard_input_are_explained_when_they_passed() {
     let suite = "suite: piped\nrecords: { path: '-', format: FORMAT }\ntasks: [{ id: greets, field_path: answer, operator: contains, expected_value: Hello }]\n";
     for (format, rows) in [
         ("jsonl", "{\"id\": \"a\", \"answer\": \"Hello Ada!\"}\n{\"id\": \"b\", \"answer\": \"Hello Bo!\"}\n"),
@@ -163,7 +163,7 @@ fn rows_of_standard_input_are_told_when_they_passed() {
 }
 
 #[test]
-fn a_row_that_is_gone_is_said_and_what_was_kept_is_told() {
+fn a_missing_row_is_reported_and_what_was_stored_is_shown() {
     let folder = greetings_run();
     fs::write(folder.path().join("rows.jsonl"), "{\"id\": \"r1\", \"language\": \"en\", \"answer\": \"Hello Eve!\"}\n")
         .expect("files can be written");
@@ -191,7 +191,7 @@ fn what_is_not_there_is_named_with_what_is() {
 }
 
 #[test]
-fn what_an_agent_made_of_texts_is_told_as_a_diff() {
+fn changed_texts_of_an_agent_are_shown_as_a_diff() {
     let folder = Folder::with(
         "suite.yaml",
         "suite: notes\n\
@@ -207,8 +207,8 @@ fn what_an_agent_made_of_texts_is_told_as_a_diff() {
         .and("judge.jsonl", "{\"reply\": \"yes\"}\n");
     let ran = folder.jurat(&["run", "suite.yaml"]);
     assert_eq!(ran.code, Some(5), "{}{}", ran.stdout, ran.stderr);
-    let told = folder.jurat(&["explain", "edit"]).stdout;
-    let workspace = told.split_once("what it made of its workspace\n").map(|(_, it)| it).unwrap_or_default();
+    let shown = folder.jurat(&["explain", "edit"]).stdout;
+    let workspace = shown.split_once("what it made of its workspace\n").map(|(_, it)| it).unwrap_or_default();
     assert_eq!(
         workspace.split("\n\n").next().unwrap_or_default(),
         "  added     new.txt\n  \
@@ -219,7 +219,7 @@ fn what_an_agent_made_of_texts_is_told_as_a_diff() {
              │ +order 118 leaks\n    \
              │  call back"
     );
-    // Whoever judges sees it, too.
+    // The judge sees it, too.
     let asked = folder.jurat(&["explain", "edit", "seen"]).stdout;
     assert!(asked.contains("-order 811 leaks"), "{asked}");
 }

@@ -9,7 +9,7 @@ use jurat_store::records::{Format, SampleLimits, sample};
 use jurat_testkit::{Endpoint, Reply, Script};
 
 use crate::command::{Folder, ended};
-use crate::kept::{greetings, greetings_run, refused, said, steady};
+use crate::stored::{greetings, greetings_run, refused, said, steady};
 
 #[test]
 fn json_lines_have_a_line_for_each_task_of_each_case() {

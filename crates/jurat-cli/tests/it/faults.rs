@@ -102,7 +102,7 @@ fn no_outcome_makes_a_verdict_of_an_endpoint_that_is_gone() {
 }
 
 #[test]
-fn whoever_reads_or_rates_answers_does_not_decide_by_failing() {
+fn a_failing_parser_or_rater_decides_nothing() {
     let read = ", template: { n: { type: integer, description: n, ground_truth: 1 } }";
     let rated = ", rubric: [{ name: clear, kind: boolean, description: is it clear }]";
     let faults = GONE.iter().map(|it| fails("", it));

@@ -1,11 +1,11 @@
-//! `jurat journal` and `jurat pack`: what is kept, and taking care of it.
+//! `jurat journal` and `jurat pack`: what is stored, and its upkeep.
 
 use std::fs;
 
 use jurat_testkit::{Endpoint, Reply, Script, When};
 
 use crate::command::{Folder, ended};
-use crate::kept::{greetings, greetings_run, refused, said, steady};
+use crate::stored::{greetings, greetings_run, refused, said, steady};
 
 /// A key that must not be found anywhere.
 const KEY: &str = "sk-must-not-be-kept-0123456789";
@@ -28,7 +28,7 @@ fn endpoint() -> Endpoint {
     Endpoint::start(Script::new().reply(Reply::text("fine")))
 }
 
-/// What a command says, with figures of bytes left open: they are SQLite's.
+/// What a command says, with numbers of bytes left open: they are SQLite's.
 fn counted(folder: &Folder, arguments: &[&str]) -> String {
     let text = said(folder, arguments);
     let is_figure = |it: &str| it.parse::<f64>().is_ok();

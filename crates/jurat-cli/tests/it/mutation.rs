@@ -1,8 +1,8 @@
 //! Proof that problems are not a list of favourites: every key of every example is renamed, dropped or retyped, every name
 //! misspelt, and nearly always a problem touches the place that was changed.
 //!
-//! Some changes leave a valid suite that means something else, and nobody can tell: an optional key dropped, a free name
-//! that nobody refers to. Those are no mutants. What is required, and who refers to whom, is decided here from the text
+//! Some changes leave a valid suite that means something else, and no check can find that: an optional key dropped, a free name
+//! that is not referred to. Those are no mutants. What is required, and what refers to what, is decided here from the text
 //! alone, not by asking the reader.
 
 use std::fs;

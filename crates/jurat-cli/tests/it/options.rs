@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use crate::command::{Ended, Folder, ended};
-use crate::kept::{greetings, greetings_run, said, steady};
+use crate::stored::{greetings, greetings_run, said, steady};
 
 const PASSES: &str = "suite: passes\nrecords: [{ id: a, n: 1, tags: [x] }]\ntasks:\n  - { id: one, field_path: n, operator: equals, expected_value: 1 }\n";
 

@@ -9,7 +9,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::command::Folder;
 
-/// A program that says who it is and who its child is, listens to nobody, and never ends.
+/// A program that writes its id and that of its child, ignores signals, and never ends.
 const STUBBORN: &str = "\
 import os, signal, sys, time
 for it in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -70,8 +70,8 @@ fn programs_end_with_jurat_when_it_is_killed() {
         jurat.kill().expect("it runs");
         jurat.wait().expect("it has ended");
         for handle in &handles {
-            let patience = Timespec { tv_sec: 60, tv_nsec: 0 };
-            let n_ended = rustix::event::poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&patience));
+            let timeout = Timespec { tv_sec: 60, tv_nsec: 0 };
+            let n_ended = rustix::event::poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&timeout));
             assert_eq!(n_ended, Ok(1), "{name}: something is left");
         }
     }

@@ -1,6 +1,6 @@
 //! `docs/problems/`: a page for every code, whose examples are what they claim to be.
 //!
-//! A page shows a suite that is wrong (a block marked `yaml bad`) and the same suite mended (`yaml good`). Blocks with
+//! A page shows a suite that is wrong (a block marked `yaml bad`) and the same suite fixed (`yaml good`). Blocks with
 //! `file=NAME` after one of them are files that it names; `size=N` makes such a file N bytes long, `encoding=latin1` writes
 //! it as something else than UTF-8.
 

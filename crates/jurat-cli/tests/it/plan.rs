@@ -4,7 +4,7 @@ use jurat_format::value::{Val, Value, parse_json};
 use jurat_testkit::{Endpoint, Reply, Request, Script, Usage};
 
 use crate::command::{Folder, ended};
-use crate::kept::{GREETINGS, greetings, refused, said};
+use crate::stored::{GREETINGS, greetings, refused, said};
 
 /// A folder with a suite and its scripts.
 fn scripted(suite: impl AsRef<[u8]>, scripts: &[&str]) -> Folder {
@@ -54,10 +54,10 @@ fn every_format_draws_the_graph() {
     for (format, beginning) in
         [("mermaid", "flowchart"), ("dot", "digraph"), ("svg", "<svg"), ("json", "{\"version\":1,")]
     {
-        let drawn = said(&folder, &["plan", "suite.yaml", "--format", format]);
-        assert!(drawn.starts_with(beginning), "{format}: {drawn}");
+        let rendered = said(&folder, &["plan", "suite.yaml", "--format", format]);
+        assert!(rendered.starts_with(beginning), "{format}: {rendered}");
         for task in ["is_english", "short", "greets", "tone"] {
-            assert!(drawn.contains(task), "{format} does not draw `{task}`");
+            assert!(rendered.contains(task), "{format} does not draw `{task}`");
         }
     }
     assert_eq!(
@@ -275,7 +275,7 @@ fn what_would_stop_a_run_stops_a_plan() {
     assert_eq!(greetings().jurat(&["plan", "none.yaml"]).code, Some(2));
 }
 
-/// A scenario whose ways part and meet again so many times.
+/// A scenario whose paths part and meet again this many times.
 fn diamonds(n: usize) -> String {
     let mut nodes = format!("      top{n}: {{ question: The end }}\n");
     let mut edges = format!("      - {{ from: top{n}, to: __end__ }}\n");

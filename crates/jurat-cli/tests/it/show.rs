@@ -7,7 +7,7 @@ use jurat_format::value::{Val, Value, parse_json};
 use jurat_testkit::{Endpoint, Script};
 
 use crate::command::Folder;
-use crate::kept::{greetings, greetings_run, refused, said, steady};
+use crate::stored::{greetings, greetings_run, refused, said, steady};
 
 #[test]
 fn a_run_is_shown_as_it_was_printed() {
@@ -215,7 +215,7 @@ fn a_run_is_found_by_its_file_and_by_parts_of_its_name() {
 }
 
 #[test]
-fn a_run_that_goes_on_or_was_killed_is_shown_as_far_as_it_came() {
+fn a_run_in_progress_or_killed_is_shown_as_far_as_it_got() {
     let endpoint = Endpoint::start(Script::new().held());
     let suite = format!(
         "suite: slow\nrecords: [{{ id: a, n: 1 }}, {{ id: b, n: 2 }}]\n\

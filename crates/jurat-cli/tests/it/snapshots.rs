@@ -22,7 +22,7 @@ const REPORT: &str = "report.txt";
 
 #[test]
 fn every_directory_shows_its_problems() {
-    let texts = compared("tests/problems", PROBLEMS, drawn);
+    let texts = compared("tests/problems", PROBLEMS, rendered);
     let is_shown = |code: &str| texts.contains(&format!("[{code}]: "));
     let shown_here = codes::ALL.iter().filter(|it| it.severity != Severity::Note);
     let hidden: Vec<&str> = shown_here.map(|it| it.name).filter(|it| !is_shown(it)).collect();
@@ -113,7 +113,7 @@ pub(crate) fn settled(text: &str) -> String {
 }
 
 /// What `jurat check` writes about the suite of a directory.
-fn drawn(directory: &Path) -> String {
+fn rendered(directory: &Path) -> String {
     let folder = copied(directory);
     let suite = if folder.path().join("suite.json").exists() { "suite.json" } else { "suite.yaml" };
     let checked = folder.jurat(&["check", suite]);

@@ -1,4 +1,4 @@
-//! Models that are asked about rows with tools: what they call, what comes of it, and what is told of it.
+//! Models that are asked about rows with tools: what they call, what tools return, and what is reported.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use jurat_format::value::{Val, Value, parse_json};
 use jurat_testkit::tools::program;
 
 use crate::command::{Ended, Folder, root};
-use crate::kept::{said, steady};
+use crate::stored::{said, steady};
 
 /// A suite whose subject may call the tools of a server, and what the subject says.
 fn asking(server: &str, ask: &str, replies: &[&str]) -> Folder {
@@ -88,7 +88,7 @@ fn what_a_model_calls_is_evidence_whatever_comes_of_it() {
         assert_eq!(code, Some(0), "{tool}");
         let call = row.get("tool_calls").and_then(Val::as_list).and_then(|it| it.first()).expect("a call");
         assert_eq!(call.get("is_error"), Some(&Val::Bool(true)), "{tool}");
-        let output = call.get("output").and_then(Val::as_str).expect("the model was told something");
+        let output = call.get("output").and_then(Val::as_str).expect("the model was sent a message");
         assert!(!output.is_empty(), "{tool}: {output}");
     }
 }
@@ -119,7 +119,7 @@ fn a_model_that_only_calls_tools_has_not_answered() {
     assert!(said(&folder, &["show"]).contains("for 16 requests"));
 }
 
-/// Nobody can tell what the model would have said.
+/// What the model would have said is not known.
 #[test]
 fn a_server_that_does_not_start_is_an_error_of_the_case() {
     let folder = asking("false", "", &[ANSWER]);
@@ -151,11 +151,11 @@ fn the_bound_of_a_plan_counts_every_time_the_model_may_be_asked() {
 }
 
 #[test]
-fn an_explanation_tells_what_tools_returned() {
+fn an_explanation_shows_what_tools_returned() {
     let folder = asking(&kit(), ", output: { word: string }", &[&call("echo", r#"{"message": "hello"}"#), ANSWER]);
     folder.jurat(&["run", "suite.yaml", "--quiet"]);
     let text = said(&folder, &["explain", "a", "said"]);
-    let told = "\
+    let shown = "\
 what the subject was asked
 user
 │ Say hello.
@@ -171,7 +171,7 @@ subject (replies.jsonl), with what tools returned
 asked in this run, $0, T, finish stop
 │ hello it is
 ";
-    assert!(text.contains(told), "{text}");
+    assert!(text.contains(shown), "{text}");
     let tools = "
 the tools that it called
 called kit/echo with {\"message\": \"hello\"}
@@ -197,12 +197,12 @@ fn recorded_calls_of_tools_stay_what_they_are() {
     assert_eq!(exported.code, Some(0), "{}", exported.stderr);
     let again = fs::read_to_string(folder.path().join("again.jsonl")).expect("effects are exported");
     assert_eq!(again, example("effects.jsonl"));
-    // Whoever has Python gets the same verdicts from the server itself.
+    // With Python the command gets the same verdicts from the server itself.
     let live = Folder::with("suite.yaml", example("suite.yaml")).and("replies.jsonl", example("replies.jsonl"));
     let live = live.and("warehouse.py", example("warehouse.py"));
     live.jurat(&["run", "suite.yaml", "--quiet"]);
-    let told = |folder: &Folder| steady(folder, &folder.jurat(&["show", "--tasks", "--results-only"]).stdout);
-    assert_eq!(told(&live), told(&folder));
+    let shown = |folder: &Folder| steady(folder, &folder.jurat(&["show", "--tasks", "--results-only"]).stdout);
+    assert_eq!(shown(&live), shown(&folder));
 }
 
 /// A model that jurat asks for a case of its own goes the same way, and its filter holds as well.

@@ -28,7 +28,7 @@ fn every_turn_is_parsed_and_the_conversation_can_be_replayed() {
     let of = |role: &'static str| effects.iter().filter(move |it| it["request"]["role"] == role);
     let said = |it: &Value| it["outcome"]["answer"]["text"].as_str().expect("an answer").to_owned();
     assert!(of("subject").all(|it| !said(it).is_empty()), "{effects:?}");
-    // Each turn goes on from all that was said before: a system message, then questions and answers in turn.
+    // Each turn has all that was said before: a system message, then questions and answers in turn.
     let lengths: Vec<usize> =
         of("subject").map(|it| it["request"]["messages"].as_array().map_or(0, Vec::len)).collect();
     assert_eq!(lengths, [2, 4, 6]);

@@ -55,7 +55,7 @@ impl Desk {
         stdout
     }
 
-    /// Runs the suite, then replays what was recorded where nobody can be asked: the same must come of it. Returns what was asked and answered, and
+    /// Runs the suite, then replays what was recorded where no model can be reached: the results must be the same. Returns what was asked and answered, and
     /// the results.
     #[track_caller]
     fn run_and_replay(&self) -> (Vec<Value>, Value) {

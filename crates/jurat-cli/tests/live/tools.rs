@@ -49,7 +49,7 @@ scenarios:
 }
 
 #[test]
-fn tools_are_called_and_filters_are_kept() {
+fn tools_are_called_and_filters_hold() {
     let desk = Desk::with(&suite());
     desk.write("subject.jsonl", SCRIPT);
     let (effects, results) = desk.run_and_replay();
@@ -67,7 +67,7 @@ fn tools_are_called_and_filters_are_kept() {
         assert_eq!(offers(request, "convert_time"), turn < 2, "turn {turn}");
         assert!(offers(request, "get-sum"), "turn {turn}");
     }
-    let told = |turn: usize| asked[turn]["request"]["messages"].to_string();
-    assert!(told(1).contains("Europe/Paris"), "{}", told(1));
-    assert!(told(3).contains("sum of 2 and 3 is 5"), "{}", told(3));
+    let shown = |turn: usize| asked[turn]["request"]["messages"].to_string();
+    assert!(shown(1).contains("Europe/Paris"), "{}", shown(1));
+    assert!(shown(3).contains("sum of 2 and 3 is 5"), "{}", shown(3));
 }

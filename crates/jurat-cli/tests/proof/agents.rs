@@ -1,5 +1,5 @@
-//! Nothing is left of an agent, however jurat ends: not after Ctrl-C, not after a second one, not when jurat is killed; behind walls and on the machine itself. The agent
-//! leaves a daemon, and both do not listen when they are told to end.
+//! Nothing is left of an agent, however jurat ends: not after Ctrl-C, not after a second one, not when jurat is killed; in a sandbox and on the machine itself. The agent
+//! leaves a daemon, and both ignore signals to end.
 
 use std::fs;
 use std::process::Command;
@@ -51,7 +51,7 @@ fn suite(token: &str) -> String {
     )
 }
 
-/// The command in a folder with a place for temporary files that nobody else has.
+/// The command in a folder with a place for temporary files of its own.
 fn command(project: &Project, options: &[&str]) -> Command {
     let mut command = project.command(&[&["run", "suite.yaml", "-j", "1"], options].concat());
     let path = std::env::var_os("PATH").expect("there is a path");
@@ -83,7 +83,7 @@ fn n_entries(project: &Project, folder: &str) -> usize {
 
 #[track_caller]
 fn leaves_nothing(way: Way, place: &[&str]) {
-    let told = format!("{way:?} {place:?}");
+    let shown = format!("{way:?} {place:?}");
     let token = format!("proof-{}-{way:?}-{}", std::process::id(), place.len()).replace(['(', ')'], "-");
     let endpoint = Endpoint::start(Script::new().held());
     let project = Project::new(&suite(&token), "", &endpoint.url());
@@ -92,8 +92,8 @@ fn leaves_nothing(way: Way, place: &[&str]) {
     let mut running = Running::of(&mut command(&project, place));
     endpoint.wait_until(|it| it.in_flight == 1);
     let processes_before = processes(&token);
-    assert_eq!(processes_before.len(), 2, "{told}: the agent and its daemon");
-    assert_eq!(n_entries(&project, "tmp"), 1, "{told}");
+    assert_eq!(processes_before.len(), 2, "{shown}: the agent and its daemon");
+    assert_eq!(n_entries(&project, "tmp"), 1, "{shown}");
     match way {
         Way::Interrupted => {
             running.interrupt(Signal::INT);
@@ -109,33 +109,33 @@ fn leaves_nothing(way: Way, place: &[&str]) {
     let since = Instant::now();
     let stopped = running.ended();
     let took = since.elapsed();
-    assert_eq!(stopped.code, if way == Way::Killed { None } else { Some(130) }, "{told}: {}", stopped.stderr);
-    assert!(processes_before.iter().all(ends), "{told}");
-    assert_eq!(processes(&token).len(), 0, "{told}");
+    assert_eq!(stopped.code, if way == Way::Killed { None } else { Some(130) }, "{shown}: {}", stopped.stderr);
+    assert!(processes_before.iter().all(ends), "{shown}");
+    assert_eq!(processes(&token).len(), 0, "{shown}");
     if way == Way::InterruptedTwice {
-        println!("{told}: the second Ctrl-C took {took:?}");
-        assert!(took < STUCK, "{told}: {took:?}");
+        println!("{shown}: the second Ctrl-C took {took:?}");
+        assert!(took < STUCK, "{shown}: {took:?}");
     }
     if let Way::Ended(_) = way {
-        assert!(took < STUCK, "{told}: {took:?}");
+        assert!(took < STUCK, "{shown}: {took:?}");
     }
     if way != Way::Killed {
-        assert_eq!(n_entries(&project, "tmp"), 0, "{told}");
+        assert_eq!(n_entries(&project, "tmp"), 0, "{shown}");
     }
-    // What was done is kept, and nothing is kept of what was not.
-    assert_eq!(n_entries(&project, ".jurat/agents"), usize::from(way == Way::Interrupted), "{told}");
+    // What was done is stored, and nothing of what was not.
+    assert_eq!(n_entries(&project, ".jurat/agents"), usize::from(way == Way::Interrupted), "{shown}");
 
     endpoint.release_all();
     let again = ended(&mut command(&project, place));
-    assert_eq!(again.code, Some(0), "{told}: {}", again.stderr);
-    assert_eq!(n_entries(&project, "tmp"), 0, "{told}: what a killed process left is swept");
-    assert_eq!(n_entries(&project, ".jurat/agents"), 2, "{told}");
-    assert_eq!(processes(&token).len(), 0, "{told}");
+    assert_eq!(again.code, Some(0), "{shown}: {}", again.stderr);
+    assert_eq!(n_entries(&project, "tmp"), 0, "{shown}: what a killed process left is swept");
+    assert_eq!(n_entries(&project, ".jurat/agents"), 2, "{shown}");
+    assert_eq!(processes(&token).len(), 0, "{shown}");
     project.only_run();
 }
 
 #[test]
-fn nothing_is_left_behind_walls() {
+fn nothing_is_left_in_the_sandbox() {
     for way in WAYS {
         leaves_nothing(way, &[]);
     }

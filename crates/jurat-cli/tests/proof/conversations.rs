@@ -1,4 +1,4 @@
-//! Scenarios: a recording gives the same bytes, a conversation that was interrupted goes on in the middle, and what bounds a run bounds them, alone
+//! Scenarios: a recording gives the same bytes, a conversation that was interrupted resumes in the middle, and what bounds a run bounds them, alone
 //! and beside rows.
 
 use jurat_testkit::{Endpoint, Fault, Reply, Request, RetryAfter, Script, Usage, When};
@@ -218,7 +218,7 @@ fn no_budget_is_overspent_by_conversations() {
 
 /// Kills a run in the middle of its conversations and counts what is asked again.
 #[test]
-fn a_killed_conversation_goes_on_in_the_middle() {
+fn a_killed_conversation_resumes_in_the_middle() {
     let suite = talked(3);
     let reference = Endpoint::start(Script::new());
     let undisturbed = Project::new(&suite, "", &reference.url()).results(&["-j", "3"]);
@@ -239,7 +239,7 @@ fn a_killed_conversation_goes_on_in_the_middle() {
         assert_eq!(ended.code, Some(1), "{}", ended.stderr);
         assert_eq!(timeless(&ended.stdout), timeless(&undisturbed.stdout), "after {n_answers} answers");
         let stats = endpoint.stats();
-        // The three that were in flight are asked again. An answer that was sent just before may not have been kept.
+        // The three that were in flight are asked again. An answer that was sent just before may not have been stored.
         let n_again = stats.requests - n_all;
         assert!((3..=6).contains(&n_again), "after {n_answers} answers: {n_again} asked again, {stats:?}");
         assert!(stats.most_repeats() <= 2, "{stats:?}");

@@ -107,15 +107,15 @@ fn a_full_disk_loses_nothing_that_was_written() {
         let latest = project.jurat(&["show"]);
         assert_eq!((latest.code, latest.stderr.as_str()), (Some(0), ""), "{what}");
 
-        // With room the same command goes on, and asks nothing whose answer is there.
+        // With room the same command resumes, and asks nothing whose answer is there.
         let journal = Snapshot::of(&project.journal());
         journal.iter().for_each(Snapshot::assert_whole);
-        let kept = journal.map(|it| it.answered()).unwrap_or_default();
-        n_in_the_middle += u32::from(!kept.is_empty() && kept.len() < 2 * ROWS);
+        let stored = journal.map(|it| it.answered()).unwrap_or_default();
+        n_in_the_middle += u32::from(!stored.is_empty() && stored.len() < 2 * ROWS);
         endpoint.reset();
         let again = project.results(OPTIONS);
         assert_eq!((again.code, timeless(&again.stdout)), (Some(1), reference.clone()), "{what} {}", again.stderr);
-        assert_eq!(endpoint.stats().requests as usize, 2 * ROWS - kept.len(), "{what}");
+        assert_eq!(endpoint.stats().requests as usize, 2 * ROWS - stored.len(), "{what}");
         for run in project.runs().iter().filter_map(|it| Snapshot::of(it)) {
             run.assert_whole();
         }
@@ -231,7 +231,7 @@ fn rows_that_changed_since() {
     project.write("rows.jsonl", &rows(3).replace("answer", "ANSWER"));
     // Rows that did not pass were copied; the others are only in their file.
     let changed: Vec<Ended> = (1..=3).map(|it| explain(&format!("r{it}"))).collect();
-    let told = |it: &Ended| it.stderr.contains("`rows.jsonl` changed since this run");
-    assert!(changed.iter().all(|it| it.code == Some(0) || told(it)), "{changed:?}");
-    assert!(changed.iter().any(told), "{changed:?}");
+    let is_reported = |it: &Ended| it.stderr.contains("`rows.jsonl` changed since this run");
+    assert!(changed.iter().all(|it| it.code == Some(0) || is_reported(it)), "{changed:?}");
+    assert!(changed.iter().any(is_reported), "{changed:?}");
 }

@@ -41,7 +41,7 @@ const FAULTS: &[(Fault, Way, u64)] = &[
     (Fault::TruncatedBody, Way::Streamed, 2),
     (Fault::TruncatedText, Way::Whole, 2),
     (Fault::WrongLabel, Way::Whole, 2),
-    // Whoever refuses does not think better of it.
+    // A model that refuses is not asked again.
     (Fault::Refusal, Way::Whole, 1),
     (Fault::Refusal, Way::Streamed, 1),
     (Fault::Blocked, Way::Whole, 1),
@@ -146,7 +146,7 @@ fn is_first_turn(request: &Request) -> bool {
 }
 
 #[test]
-fn nobody_there_is_an_error() {
+fn an_endpoint_that_is_not_there_is_an_error() {
     let endpoint = Endpoint::start(script());
     let url = endpoint.url();
     drop(endpoint);
@@ -170,7 +170,7 @@ fn faults_are_asked_again_by_the_next_run() {
     }
 }
 
-/// Retries have a place in a run that goes on: it waits for what the endpoint asked for, and no longer.
+/// Retries have a place in a run: it waits for what the endpoint asked for, and no longer.
 #[test]
 fn a_wait_that_is_asked_for_is_waited() {
     let fault = Fault::rate_limited(RetryAfter::Seconds(1));

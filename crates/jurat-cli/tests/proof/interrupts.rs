@@ -1,4 +1,4 @@
-//! Ctrl-C: the first finishes what is in flight and keeps it, the second drops it and ends at once. Either way the run goes on when the
+//! Ctrl-C: the first finishes what is in flight and stores it, the second drops it and ends at once. Either way the run resumes when the
 //! same command is given again.
 
 use std::io::{BufRead, BufReader, Read};
@@ -49,7 +49,7 @@ impl Running {
 
     pub(crate) fn send(&self, signal: Signal) {
         let id = i32::try_from(self.child.id()).expect("ids of processes are small");
-        kill_process(Pid::from_raw(id).expect("a process has an id"), signal).expect("our own child can be told");
+        kill_process(Pid::from_raw(id).expect("a process has an id"), signal).expect("our own child takes signals");
     }
 
     pub(crate) fn ended(mut self) -> Ended {
@@ -59,7 +59,7 @@ impl Running {
     }
 }
 
-/// The results of a run that nobody interrupts.
+/// The results of a run that is not interrupted.
 fn undisturbed() -> String {
     let endpoint = Endpoint::start(Script::new());
     let ended = Project::new(JUDGED, &rows(ROWS), &endpoint.url()).results(OPTIONS);
@@ -68,7 +68,7 @@ fn undisturbed() -> String {
 }
 
 #[test]
-fn the_first_finishes_what_is_in_flight_and_keeps_it() {
+fn the_first_finishes_what_is_in_flight_and_stores_it() {
     for signal in [Signal::INT, Signal::TERM] {
         let endpoint = Endpoint::start(Script::new().held());
         let project = Project::new(JUDGED, &rows(ROWS), &endpoint.url());
@@ -119,7 +119,7 @@ fn the_second_ends_at_once() {
 
 /// A wait that the endpoint asked for, or one before asking again, is not in flight.
 #[test]
-fn nobody_waits_for_a_request_that_will_not_be_made() {
+fn an_interrupted_run_does_not_wait_for_retries() {
     let waits = [Fault::rate_limited(RetryAfter::Seconds(300)), Fault::rate_limited(RetryAfter::Seconds(30))];
     for fault in waits {
         let endpoint = Endpoint::start(Script::new().fault(When::Always, fault));

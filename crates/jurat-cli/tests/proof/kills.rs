@@ -1,8 +1,8 @@
 //! Nothing that was paid for is lost when a run is killed, and nothing is asked twice but what was in flight.
 //!
 //! Each trial runs a suite against an endpoint of its own, kills both without warning, starts them again, and so on until a run
-//! comes to its end. The log of the endpoint survives and says what was asked; a copy of the journal, taken after each kill, says
-//! what was kept.
+//! is complete. The log of the endpoint survives and says what was asked; a copy of the journal, taken after each kill, says
+//! what was stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, TcpListener};
@@ -28,7 +28,7 @@ const CONCURRENCY: u64 = 8;
 const OPTIONS: &[&str] = &["-j", "8", "--quiet"];
 
 #[test]
-fn a_killed_run_goes_on_without_losing_what_was_paid_for() {
+fn a_killed_run_resumes_without_losing_what_was_paid_for() {
     let references = [Reference::of(JUDGED), Reference::of(ASKED), Reference::of(&talked(SCENARIOS))];
     let (next, seen) = (AtomicU64::new(0), Mutex::new(Seen::default()));
     thread::scope(|scope| {
@@ -55,7 +55,7 @@ fn a_killed_run_goes_on_without_losing_what_was_paid_for() {
     assert!(seen.lost <= seen.kills * 2 * CONCURRENCY, "{seen:?}");
 }
 
-/// What an undisturbed run of a suite comes to.
+/// The results of an undisturbed run of a suite.
 struct Reference {
     suite: String,
     results: String,
@@ -95,9 +95,9 @@ struct Seen {
     kills: u64,
     killed_runs_with_answers: u64,
     aimed_kills: u64,
-    /// Aimed kills after an answer was sent and before it was kept.
+    /// Aimed kills after an answer was sent and before it was stored.
     aimed_between: u64,
-    /// Requests that came to nothing because of a kill.
+    /// Requests that were lost because of a kill.
     lost: u64,
 }
 
@@ -116,7 +116,7 @@ impl Seen {
 enum Moment {
     /// So long after its start.
     After(Duration),
-    /// As soon as the endpoint has sent so many answers.
+    /// As soon as the endpoint has sent this many answers.
     Sent(usize),
 }
 
@@ -128,8 +128,8 @@ struct Trial<'r> {
     port: u16,
     /// Without the journal the run's own file has to do.
     is_fresh: bool,
-    /// Prompts whose answers are kept: they must not be asked again.
-    kept: BTreeSet<String>,
+    /// Prompts whose answers are stored: they must not be asked again.
+    stored: BTreeSet<String>,
     n_lines: usize,
     seen: Seen,
 }
@@ -148,7 +148,7 @@ impl<'r> Trial<'r> {
             project,
             port,
             is_fresh,
-            kept: BTreeSet::new(),
+            stored: BTreeSet::new(),
             n_lines: 0,
             seen: Seen::default(),
         }
@@ -186,16 +186,16 @@ impl<'r> Trial<'r> {
         child.wait().expect("a child that was killed ends");
         let lines = self.new_lines();
         let asked = self.asked(&lines);
-        let before = self.kept.len();
-        self.kept.append(&mut self.kept_now());
-        let lost = asked.iter().filter(|it| !self.kept.contains(*it)).count() as u64;
+        let before = self.stored.len();
+        self.stored.append(&mut self.stored_now());
+        let lost = asked.iter().filter(|it| !self.stored.contains(*it)).count() as u64;
         let sent = lines.iter().filter(|it| it.event == Event::Sent).map(|it| self.reference.prompt(it));
-        let is_between = sent.into_iter().any(|it| !self.kept.contains(&it));
+        let is_between = sent.into_iter().any(|it| !self.stored.contains(&it));
         let is_aimed = matches!(moment, Moment::Sent(_));
         self.seen.add(&Seen {
             kills: 1,
             killed_runs_with_answers: u64::from(
-                self.kept.len() > before && self.kept.len() < self.reference.prompts.len(),
+                self.stored.len() > before && self.stored.len() < self.reference.prompts.len(),
             ),
             aimed_kills: u64::from(is_aimed),
             aimed_between: u64::from(is_aimed && is_between),
@@ -213,13 +213,13 @@ impl<'r> Trial<'r> {
         assert_eq!(timeless(&ended.stdout), self.reference.results, "trial {number}");
         let lines = self.new_lines();
         self.asked(&lines);
-        let kept: BTreeSet<String> = self.reference.prompts.values().cloned().collect();
-        assert_eq!(self.kept_now(), kept, "trial {number}");
+        let stored: BTreeSet<String> = self.reference.prompts.values().cloned().collect();
+        assert_eq!(self.stored_now(), stored, "trial {number}");
         let journal = Snapshot::of(&self.project.journal()).expect("there is a journal");
         journal.assert_whole();
         for run in self.runs() {
             run.assert_whole();
-            // A run that was killed before it had a beginning cannot be gone on with.
+            // A run that was killed before it had a beginning cannot be resumed.
             let is_begun = run.has_head();
             assert_eq!(run.ended().as_deref(), is_begun.then_some("done"), "trial {number}");
         }
@@ -248,25 +248,25 @@ impl<'r> Trial<'r> {
         }
     }
 
-    /// The prompts of requests that arrived: none of them twice, and none whose answer is kept.
+    /// The prompts of requests that arrived: none of them twice, and none whose answer is stored.
     fn asked(&self, lines: &[LogLine]) -> BTreeSet<String> {
         let mut asked = BTreeSet::new();
         for line in lines.iter().filter(|it| it.event == Event::Arrived) {
             let prompt = self.reference.prompt(line);
-            assert!(!self.kept.contains(&prompt), "trial {}: `{prompt}` was asked although it is kept", self.number);
+            assert!(!self.stored.contains(&prompt), "trial {}: `{prompt}` was asked although it is kept", self.number);
             assert!(asked.insert(prompt.clone()), "trial {}: `{prompt}` was asked twice at once", self.number);
         }
         asked
     }
 
     /// The prompts whose answers are on disk.
-    fn kept_now(&self) -> BTreeSet<String> {
+    fn stored_now(&self) -> BTreeSet<String> {
         let journal = Snapshot::of(&self.project.journal());
-        let mut kept = journal.map(|it| it.answered()).unwrap_or_default();
+        let mut stored = journal.map(|it| it.answered()).unwrap_or_default();
         for run in self.runs() {
-            kept.append(&mut run.logged());
+            stored.append(&mut run.logged());
         }
-        kept
+        stored
     }
 
     fn runs(&self) -> Vec<Snapshot> {
@@ -289,7 +289,7 @@ impl<'r> Trial<'r> {
     }
 }
 
-/// A port that stays free while nobody listens: the system does not give it to clients.
+/// A port that stays free while no process listens: the system does not give it to clients.
 fn free_port(random: &mut Random) -> u16 {
     loop {
         let port = 10_000 + random.below(20_000) as u16;

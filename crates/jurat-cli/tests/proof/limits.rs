@@ -120,7 +120,7 @@ fn no_budget_is_overspent() {
 }
 
 #[test]
-fn a_budget_cannot_be_kept_without_a_bound() {
+fn a_budget_needs_a_bound_on_each_request() {
     let endpoint = Endpoint::start(Script::new());
     let project = Project::new(JUDGED, &rows(ROWS), &endpoint.url());
     for budget in ["--budget-usd", "--budget-tokens"] {
@@ -161,13 +161,13 @@ fn time_runs_out() {
     assert!(ended.stdout.contains("the time limit came first"), "{}", ended.stdout);
     assert_eq!(endpoint.stats().answers, 5);
     endpoint.release_all();
-    // Without the limit it goes on: five are there, and the rest is asked, what was dropped included.
+    // Without the limit it resumes: five are there, and the rest is asked, what was dropped included.
     assert_eq!(asked(&project, &endpoint, &[]), (1, 2 * 12 - 5));
     project.only_run();
 }
 
 #[test]
-fn one_request_may_take_so_long() {
+fn one_request_has_a_time_limit() {
     let endpoint = Endpoint::start(Script::new().fault(When::Always, Fault::Silence));
     let suite = JUDGED.replace("output:", "max_retries: 0, output:");
     let project = Project::new(&suite, &rows(2), &endpoint.url());
@@ -219,7 +219,7 @@ fn answers_may_be_too_old() {
 }
 
 #[test]
-fn rows_are_kept_on_demand() {
+fn rows_are_retained_on_demand() {
     for (options, is_whole) in [(&["--keep", "needed"][..], false), (&["--keep", "all"], true)] {
         let endpoint = Endpoint::start(Script::new());
         let project = Project::new(JUDGED, &rows(ROWS), &endpoint.url());

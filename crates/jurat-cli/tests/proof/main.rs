@@ -1,10 +1,10 @@
 //! What a run promises, shown with the built command against an endpoint that counts.
 //!
 //! * [`kills`]: what was paid for survives, whenever the process is killed;
-//! * [`replays`]: the same bytes without asking anybody;
+//! * [`replays`]: the same bytes without a request;
 //! * [`changes`]: what is asked again; [`together`]: several runs at once;
 //! * [`limits`]: what bounds a run; [`spending`]: what agents spend; [`faults`]: what goes wrong while judging;
-//! * [`secrets`]: what nobody may see;
+//! * [`secrets`]: what must not be visible;
 //! * [`disks`]: disks that are full, directories that may not be written, files that were cut short;
 //! * [`storage`]: files that were overwritten, directories of others, few open files, readers that went away;
 //! * [`conversations`]: scenarios, replayed, resumed, stopped, side by side; [`tools`]: what they call; [`timeouts`]: how long they may take;

@@ -33,7 +33,7 @@ impl Project {
         project
     }
 
-    /// The suite, its rows and one run in another folder, where nobody can be asked.
+    /// The suite, its rows and one run in another folder, where no model can be reached.
     pub(crate) fn elsewhere(&self, run: &Path) -> Project {
         let folder = TempDir::new().expect("the system has a place for temporary files");
         let project = Project { folder, base_url: None };
@@ -52,7 +52,7 @@ impl Project {
         fs::write(self.path().join(name), content).expect("files can be written");
     }
 
-    /// The command, ready to run here.
+    /// The command, set up to run here.
     pub(crate) fn command(&self, arguments: &[impl AsRef<OsStr>]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_jurat"));
         command.current_dir(self.path()).args(arguments).env_clear().stdin(Stdio::null());

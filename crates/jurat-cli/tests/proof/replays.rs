@@ -100,7 +100,7 @@ fn a_complete_run_with_faults() {
     let run = project.only_run();
     drop(endpoint);
     assert_replays(&project, &run, &ended, &[]);
-    // A run that takes its answers from the journal comes to the same, and so does its replay.
+    // A run that takes its answers from the journal has the same results, and so has its replay.
     let again = Project::elsewhere(&project, &run);
     let text =
         |options: &[&str]| again.run(&[&["--replay", "recorded.jurat", "--results-only", "--tasks"], options].concat());
@@ -115,7 +115,7 @@ fn runs_that_were_stopped() {
     for (options, codes, sign) in [
         (&["--budget-calls", "40"][..], &[4][..], r#""verdict":"not_run""#),
         (&["--timeout", "60ms"], &[4], undone),
-        // Whether the first case that ends failed or could not be judged depends on who answers first.
+        // Whether the first case that ends failed or could not be judged depends on which answer comes first.
         (&["--fail-fast"], &[1, 3], undone),
         (&["--limit", "4"], &[1, 3], r#""complete":true"#),
         (&["--filter", "n % 2 == 0", "--tag", "third"], &[1, 3], r#""complete":true"#),
@@ -156,7 +156,7 @@ fn runs_that_were_interrupted() {
 }
 
 #[test]
-fn a_run_that_was_killed_and_went_on() {
+fn a_run_that_was_killed_and_resumed() {
     let endpoint = Endpoint::start(script().held());
     let project = project(&endpoint);
     let mut child = project.start(&["-j", "4"]);
@@ -171,7 +171,7 @@ fn a_run_that_was_killed_and_went_on() {
     assert_replays(&project, &project.only_run(), &ended, &[]);
 }
 
-/// Rows that ask nobody are judged on the way, and a run that was stopped did not come to all of them.
+/// Rows without requests are judged meanwhile, and a run that was stopped did not reach all of them.
 #[test]
 fn runs_that_were_stopped_before_all_rows_were_read() {
     const SOME_ASK: &str = "
@@ -218,8 +218,8 @@ fn what_was_not_recorded_is_an_error() {
     elsewhere.write("suite.yaml", &MIXED.replace("tone of", "the tone of"));
     let replayed = elsewhere.results(&["--replay", "recorded.jurat"]);
     assert_eq!(replayed.code, Some(3), "{}", replayed.stderr);
-    let told = "diverged at task `tone` of `r4 / long / openai/one`: the recording has another request there";
-    assert!(replayed.stdout.contains(told), "{}", replayed.stdout);
+    let shown = "diverged at task `tone` of `r4 / long / openai/one`: the recording has another request there";
+    assert!(replayed.stdout.contains(shown), "{}", replayed.stdout);
     elsewhere.write("suite.yaml", MIXED);
     elsewhere.write("rows.jsonl", &rows(ROWS + 1));
     let replayed = elsewhere.results(&["--replay", "recorded.jurat"]);

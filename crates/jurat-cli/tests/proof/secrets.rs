@@ -37,25 +37,25 @@ tasks:
 fn script() -> Script {
     Script::answering(|request: &Request| {
         let key = request.header("authorization").unwrap_or_default();
-        let told = format!("no {key} {}", request.header("x-team").unwrap_or_default());
+        let shown = format!("no {key} {}", request.header("x-team").unwrap_or_default());
         let error = |status: u16, message: &str| {
-            let body = json!({ "error": { "message": message, "code": told } }).to_string();
+            let body = json!({ "error": { "message": message, "code": shown } }).to_string();
             Answer::raw(status, "application/json", body)
         };
         match request.prompt.rsplit(' ').next().unwrap_or_default() {
-            "refused" => error(401, &told),
-            "wrong" => error(400, &told),
-            "busy" => error(429, &told).header("retry-after-ms", "1"),
-            "page" => Answer::raw(502, "text/html", format!("<html>{told}</html>")),
-            "garbled" => Answer::raw(200, "application/json", format!("{{\"{told}")),
-            "other" => Answer::raw(200, "application/json", json!({ "told": told }).to_string()),
-            "said" => Reply::json(json!({ "label": told })).into(),
-            "invalid" => Reply::json(json!({ "wrong": told })).into(),
-            "refusing" => Reply::refusal(told.as_str()).into(),
-            "named" => Answer::from(Reply::json(json!({ "label": "fine" }))).header("x-request-id", told.as_str()),
+            "refused" => error(401, &shown),
+            "wrong" => error(400, &shown),
+            "busy" => error(429, &shown).header("retry-after-ms", "1"),
+            "page" => Answer::raw(502, "text/html", format!("<html>{shown}</html>")),
+            "garbled" => Answer::raw(200, "application/json", format!("{{\"{shown}")),
+            "other" => Answer::raw(200, "application/json", json!({ "told": shown }).to_string()),
+            "said" => Reply::json(json!({ "label": shown })).into(),
+            "invalid" => Reply::json(json!({ "wrong": shown })).into(),
+            "refusing" => Reply::refusal(shown.as_str()).into(),
+            "named" => Answer::from(Reply::json(json!({ "label": "fine" }))).header("x-request-id", shown.as_str()),
             // What is cut short somewhere may be cut in the middle of a secret.
             cut => match cut.parse::<usize>() {
-                Ok(n) => Answer::raw(500, "text/plain", format!("{} {told}", "x".repeat(n))),
+                Ok(n) => Answer::raw(500, "text/plain", format!("{} {shown}", "x".repeat(n))),
                 Err(_) => Reply::json(json!({ "label": "fine" })).into(),
             },
         }
@@ -182,7 +182,7 @@ fn no_secret_is_left_behind_or_printed() {
 }
 
 #[test]
-fn no_secret_is_in_the_log_of_a_run_that_goes_on() {
+fn no_secret_is_in_the_log_of_a_resumed_run() {
     let endpoint = Endpoint::start(script().held());
     let project = project(&endpoint);
     let mut command = project.command(&["run", "suite.yaml", "-j", "4"]);

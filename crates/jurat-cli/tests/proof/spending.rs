@@ -1,4 +1,4 @@
-//! What agents spend counts: through the proxy as it is spent, and by their own word where nobody else can tell. Judging their runs again spends nothing.
+//! What agents spend counts: through the proxy as it is spent, and by their own report where nothing else counts it. Judging their runs again spends nothing.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::project::{Ended, Project, ended};
 
-/// Asks its model as often as it is told, whatever comes back, and notes that it was there.
+/// Asks its model as often as its argument says, whatever comes back, and notes that it was there.
 const ASKING: &str = r#"
 import json, os, sys, urllib.error, urllib.request
 
@@ -24,8 +24,8 @@ for _ in range(int(sys.argv[1])):
 print(json.dumps({"type": "final", "text": "done"}))
 "#;
 
-/// Says that it has spent something, and nobody saw on what.
-const TELLING: &str = r#"
+/// Reports spending that no proxy saw.
+const REPORTING: &str = r#"
 import json, os
 
 with open(os.environ["NOTES"], "a") as notes:
@@ -92,15 +92,15 @@ fn an_agent_is_cut_when_the_budget_is_gone_and_the_next_is_not_started() {
         [(["--budget-calls", "6"], 6), (["--budget-tokens", "400"], 5), (["--budget-usd", "0.4"], 5)]
     {
         let spenders = Spenders::new(asks_four_times, ASKING);
-        let (told, code, n_started, n_asked) = spenders.spent(&options);
-        assert_eq!((told, code, n_started), (verdicts("passed not_run not_run"), Some(4), 2), "{options:?}");
+        let (shown, code, n_started, n_asked) = spenders.spent(&options);
+        assert_eq!((shown, code, n_started), (verdicts("passed not_run not_run"), Some(4), 2), "{options:?}");
         assert!((n_requests..=n_requests + 1).contains(&n_asked), "{options:?}: {n_asked}");
         // What may be written is said in every request, or nothing would bound it.
         let requests = spenders.endpoint.requests();
         assert!(requests.iter().all(|it| it.body.contains("\"max_tokens\":100")));
         // With more to spend the same command does the rest; what was cut is begun again.
-        let (told, code, n_started, _) = spenders.spent(&[]);
-        assert_eq!((told, code, n_started), (verdicts("passed passed passed"), Some(0), 4), "{options:?}");
+        let (shown, code, n_started, _) = spenders.spent(&[]);
+        assert_eq!((shown, code, n_started), (verdicts("passed passed passed"), Some(0), 4), "{options:?}");
     }
 }
 
@@ -121,7 +121,7 @@ fn what_may_take_more_than_there_is_does_not_begin() {
 #[test]
 fn what_an_agent_says_that_it_spent_counts() {
     for option in [["--budget-usd", "1"], ["--budget-tokens", "1000"]] {
-        let spenders = Spenders::new("command: [python3, ./agent.py]", TELLING);
+        let spenders = Spenders::new("command: [python3, ./agent.py]", REPORTING);
         let spent = spenders.spent(&option);
         assert_eq!(spent, (verdicts("passed passed not_run"), Some(4), 2, 0), "{option:?}");
     }

@@ -248,7 +248,7 @@ fn a_reader_that_went_away_is_no_failure() {
     }
 }
 
-/// Where everything that is printed is refused, it is said, and what was paid for is kept.
+/// Where everything that is printed is refused, that is reported, and what was paid for is stored.
 #[test]
 fn output_that_cannot_be_written() {
     if !Path::new("/dev/full").exists() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-/// A database as it was at one moment. Looking at a copy leaves the log of the original for the command to mend.
+/// A database as it was at one moment. Looking at a copy leaves the log of the original for the command to recover.
 pub(crate) struct Snapshot {
     _folder: TempDir,
     connection: Connection,
@@ -28,11 +28,11 @@ impl Snapshot {
     /// Asserts that nothing in it is broken.
     #[track_caller]
     pub(crate) fn assert_whole(&self) {
-        let told: String = self
+        let shown: String = self
             .connection
             .query_row("PRAGMA integrity_check", [], |row| row.get(0))
             .expect("the database can be checked");
-        assert_eq!(told, "ok");
+        assert_eq!(shown, "ok");
     }
 
     /// The prompts that a journal has answers to.
@@ -50,7 +50,7 @@ impl Snapshot {
         self.connection.query_row("SELECT value FROM meta WHERE key = 'ended'", [], |row| row.get(0)).ok()
     }
 
-    /// Whether a run was begun, so that it can be gone on with.
+    /// Whether a run was begun, so that it can be resumed.
     pub(crate) fn has_head(&self) -> bool {
         self.connection.query_row("SELECT value FROM meta WHERE key = 'resume_key'", [], |_| Ok(())).is_ok()
     }

@@ -44,13 +44,13 @@ fn run(suite: &str) -> (Project, Ended) {
     (project, ended)
 }
 
-/// A slow subject cannot be told apart from a silent endpoint: nothing is judged.
+/// A slow subject cannot be distinguished from a silent endpoint: nothing is judged.
 #[track_caller]
 fn assert_undecided(ended: &Ended) {
     assert_eq!(ended.code, Some(3), "{} {}", ended.stdout, ended.stderr);
     for task in ["in_time", "too_late", "failed", "n_turns"] {
-        let told = format!("{{\"task\":\"{task}\",\"kind\":\"outcome\",\"stage\":1,\"verdict\":\"error\"");
-        assert!(ended.stdout.contains(&told), "`{task}` is not an error: {} {}", ended.stdout, ended.stderr);
+        let shown = format!("{{\"task\":\"{task}\",\"kind\":\"outcome\",\"stage\":1,\"verdict\":\"error\"");
+        assert!(ended.stdout.contains(&shown), "`{task}` is not an error: {} {}", ended.stdout, ended.stderr);
     }
 }
 

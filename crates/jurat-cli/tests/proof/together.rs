@@ -48,9 +48,9 @@ fn two_runs_at_once_both_succeed() {
     assert_eq!(endpoint.stats().requests, 0, "the journal has all answers");
 }
 
-/// The run that is being written is not gone on with by somebody else.
+/// The run that is being written is not resumed by another command.
 #[test]
-fn a_run_that_goes_on_is_left_alone() {
+fn a_run_in_progress_is_not_resumed() {
     let endpoint = Endpoint::start(Script::new().held());
     let project = Project::new(JUDGED, &rows(ROWS), &endpoint.url());
     let first = project.start(OPTIONS);

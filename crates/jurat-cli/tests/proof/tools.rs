@@ -1,4 +1,4 @@
-//! Tools: what a conversation has called decides whether it can go on in the middle.
+//! Tools: what a conversation has called decides whether it can resume in the middle.
 
 use std::fs;
 use std::path::Path;
@@ -65,14 +65,14 @@ fn tools_are_called_recorded_and_replayed_without_their_server() {
     drop(endpoint);
     assert_replays(&project, &project.only_run(), &ended, &["--keep", "all"]);
     assert_eq!(used(&log), (1, 2), "a replay starts no server");
-    let told = project.jurat(&["show"]);
-    assert!(told.stdout.contains(" for 6 requests with "), "{}", told.stdout);
-    let told = project.run(&["--replay", "latest"]);
+    let shown = project.jurat(&["show"]);
+    assert!(shown.stdout.contains(" for 6 requests with "), "{}", shown.stdout);
+    let shown = project.run(&["--replay", "latest"]);
     let reused = ["6 of 6 responses reused", "; 2 tool calls, 2 reused"];
-    assert!(reused.iter().all(|it| told.stdout.contains(it)), "{}", told.stdout);
+    assert!(reused.iter().all(|it| shown.stdout.contains(it)), "{}", shown.stdout);
 }
 
-/// Kills a run in its second turn and goes on. What the server had remembered is gone with it.
+/// Kills a run in its second turn and resumes it. What the server had remembered is gone with it.
 #[test]
 fn whether_an_interrupted_conversation_begins_again_is_for_its_tools_to_say() {
     for (server, n_calls) in [("per_case: true", 3), ("per_case: true, reuse: true", 2)] {
@@ -149,15 +149,15 @@ fn rows_are_asked_about_with_tools_recorded_and_replayed_without_their_server() 
     assert!(endpoint.requests().iter().all(|it| it.tools.iter().any(|tool| tool.name == "remember")));
     assert_eq!(endpoint.stats().requests, 15);
     // Another run pays for nothing: what tools return is the same, so the questions are.
-    let told = project.run(&[]);
-    assert!(told.stdout.contains("15 of 15 responses reused"), "{}", told.stdout);
+    let shown = project.run(&[]);
+    assert!(shown.stdout.contains("15 of 15 responses reused"), "{}", shown.stdout);
     assert_eq!((endpoint.stats().requests, used(&log)), (15, (10, 20)), "tools are called anew");
     drop(endpoint);
     assert_replays(&project, &project.runs()[0], &ended, &[]);
     assert_eq!(used(&log), (10, 20), "a replay starts no server");
 }
 
-/// Kills a run before the answer to what a tool returned, and goes on.
+/// Kills a run before the answer to what a tool returned, and resumes it.
 #[test]
 fn whether_an_interrupted_row_begins_again_is_for_its_tools_to_say() {
     for (server, n_calls) in [("per_case: true", 3), ("per_case: true, reuse: true", 2)] {
@@ -177,7 +177,7 @@ fn whether_an_interrupted_row_begins_again_is_for_its_tools_to_say() {
         assert_eq!(used(&log), (2, n_calls), "{server}");
         assert_eq!(endpoint.stats().requests, 4, "{server}: only what was in flight is asked again");
         assert_replays(&project, &project.only_run(), &ended, &[]);
-        // Once all of it is written down, nobody is asked or called any more.
+        // Once all of it is written down, no model is asked and no tool is called.
         let again = project.jurat(&["show", "--json", "--results-only"]);
         assert_eq!(again.stdout, ended.stdout, "{server}");
     }
@@ -193,8 +193,12 @@ fn a_budget_holds_in_the_middle_of_an_answer() {
         let ended = project.results(&budget);
         assert_eq!(ended.code, Some(4), "{budget:?} {} {}", ended.stdout, ended.stderr);
         assert!(endpoint.stats().requests <= 2, "{budget:?}");
-        let told = project.jurat(&["explain", "r0", "said"]);
-        assert!(told.stdout.starts_with("said of r0: not run\nthe budget was used up\n"), "{budget:?} {}", told.stdout);
+        let shown = project.jurat(&["explain", "r0", "said"]);
+        assert!(
+            shown.stdout.starts_with("said of r0: not run\nthe budget was used up\n"),
+            "{budget:?} {}",
+            shown.stdout
+        );
         assert_replays(&project, &project.only_run(), &ended, &[]);
     }
 }

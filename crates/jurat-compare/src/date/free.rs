@@ -4,10 +4,10 @@
 //! month names, ordinals, `11/04/2016`, clocks with am and pm, `10h30m`, offsets and `UTC`. An
 //! ambiguous `04/11/2016` is month first, and day first only when the first number cannot be a
 //! month. The rules are loose on purpose, because that is what authors who come from Python
-//! expect: words such as `at`, `of` and `th` are skipped, but a word nobody knows makes the text
+//! expect: words such as `at`, `of` and `th` are skipped, but an unknown word makes the text
 //! something other than a date.
 //!
-//! Where dateutil asks the calendar on the wall, this reader has a fixed answer:
+//! Where dateutil asks today's calendar, this reader has a fixed answer:
 //!
 //! - Absent parts come from [`REFERENCE`] and are marked in [`Moment::missing`].
 //! - A two-digit year is the one nearest to 2026: 00 to 75 are 20xx, 76 to 99 are 19xx.
@@ -80,7 +80,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A number means what its length and its neighbours say, the most telling first.
+    /// A number means what its length and its neighbours say, the most specific first.
     fn number(&mut self, number: Number<'t>, rest: &'t [Token<'t>]) -> Option<()> {
         let awaits_clock = self.calendar.is_full() && self.clock.hour.is_none();
         match number.written_len() {

@@ -3,7 +3,7 @@
 //! Text is read in free form (`April 11, 2016`, `2016-04-11T10:00Z`, `11/04/2016` month first) or by a `strptime` format.
 //! Text that is not a date fails: it is the subject's answer. What is neither text nor a number is an error. Two dates that leave out different parts (`April 2016`
 //! against `2016-04-11`) cannot be compared, which is an error: filling in today's day would make the answer depend on
-//! when somebody asks.
+//! when the comparison runs.
 
 mod free;
 mod moment;
@@ -103,7 +103,7 @@ fn read_range(args: &mut Args<'_, '_>) -> Result<Rule, ArgError> {
     Ok(Operator::Range { min, max }.into())
 }
 
-/// A bound that is no date is taken in silence by the peer, and then nothing passes.
+/// A bound that is no date is accepted by Karenina, and then nothing passes.
 fn read_bound(args: &mut Args<'_, '_>, name: &'static str) -> Result<Option<Limit>, ArgError> {
     let Some(text) = args.text(name)? else { return Ok(None) };
     let moment = read_free(&text);
@@ -226,7 +226,7 @@ impl Test for Comparison<'_> {
             (Operator::Tolerance { tolerance, unit }, Some(wanted)) => {
                 same_parts(&found, wanted)?;
                 let most = SignedDuration::from_secs(tolerance.saturating_mul(unit.seconds()));
-                // One with a zone and one without have no distance; the peer lets that fail.
+                // One with a zone and one without have no distance; in Karenina that fails.
                 Ok(found.since(wanted).is_some_and(|distance| distance.abs() <= most))
             }
         }

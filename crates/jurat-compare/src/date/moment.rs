@@ -1,4 +1,4 @@
-//! # A date and time as somebody wrote it
+//! # A date and time as it was written
 //!
 //! Both readers, free form and by format, end in a [`Moment`]. People leave parts out ("April 11",
 //! "10:30"), and Python fills them from today, or from 1900, so that one text means different
@@ -15,13 +15,13 @@ use jiff::civil::{Date, DateTime, Time, date};
 /// Where the year, month and day come from when they are not written.
 pub(super) const REFERENCE: Date = date(2000, 1, 1);
 
-/// A date and time as somebody wrote it, with what they left out.
+/// A date and time as it was written, with the parts that were left out.
 ///
 /// Two moments are equal when clock, offset and missing parts all are. Whether they are the same
 /// instant is another question, which [`Moment::since`] answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Moment {
-    /// What the clock on the wall showed; an absent time of day is midnight.
+    /// The local clock time; an absent time of day is midnight.
     pub when: DateTime,
     /// How far that clock was ahead of UTC, if the writer said.
     pub offset: Option<SignedDuration>,

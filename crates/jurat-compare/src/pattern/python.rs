@@ -42,7 +42,7 @@ impl PythonFlags {
     pub const VERBOSE: PythonFlags = PythonFlags(1 << 3);
     /// `ASCII`
     pub const ASCII: PythonFlags = PythonFlags(1 << 4);
-    /// What a text pattern does anyway; kept because Python refuses it beside `ASCII`.
+    /// What a text pattern does anyway; it exists because Python refuses it beside `ASCII`.
     pub const UNICODE: PythonFlags = PythonFlags(1 << 5);
     /// Only means something for `bytes`; a pattern with it is refused.
     pub const LOCALE: PythonFlags = PythonFlags(1 << 6);

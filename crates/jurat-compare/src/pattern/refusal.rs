@@ -1,7 +1,7 @@
 //! Why an engine refused a pattern, in words its author can use.
 //!
 //! The engines' own messages are drawings of several lines, or speak of their options. What is
-//! kept is the reason, and the place when it is known.
+//! left is the reason, and the place when it is known.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub(super) enum Refusal {
 
 impl Refusal {
     pub(super) fn of_linear(error: &regex::Error, text: &str) -> Refusal {
-        // `regex` only keeps its drawing, so its parser is asked again for reason and place.
+        // `regex` only has its rendered form, so its parser is asked again for reason and place.
         let (message, at) = match regex_syntax::Parser::new().parse(text) {
             Err(regex_syntax::Error::Parse(parse)) => match parse.kind() {
                 ErrorKind::UnsupportedBackreference | ErrorKind::UnsupportedLookAround => {

@@ -118,7 +118,7 @@ fn what_is_printed_beside_events_is_folded_and_bounded() {
 
 /// Every program was driven through two calls of tools and a last word, and its tokens are known.
 #[test]
-fn every_program_tells_calls_results_tokens_and_a_last_word() {
+fn every_program_reports_calls_results_tokens_and_a_final_message() {
     for of_runner in entries(&folder()) {
         let (stdout, side) = recorded(&of_runner.join("done"));
         let report = runner(&of_runner).read(Printed { stdout: &stdout, side: &side, is_text: false });
@@ -316,7 +316,7 @@ fn a_limit_that_an_agent_ignores_is_how_its_run_ended() {
     concluded(Ending::Limited(Limit::Time), TurnReport::default(), spent(Limit::Requests), "failed limit_requests");
     concluded(Ending::Limited(Limit::Requests), TurnReport::default(), spent(Limit::Requests), "failed limit_requests");
     concluded(Ending::Limited(Limit::Memory), TurnReport::default(), spent(Limit::Requests), "failed limit_memory");
-    // What it did after the budget of everybody was used up says nothing about it.
+    // What it did after the shared budget was used up says nothing about it.
     concluded(Ending::Exited(0), said("done"), spent(Limit::Budget), "failed limit_budget");
 }
 

@@ -1,4 +1,4 @@
-//! Run artifacts: what is wrong with one is told, and what is written reads back the same.
+//! Run artifacts: what is wrong with one is reported, and what is written reads back the same.
 
 use jurat_core::artifact::{
     Event, Happening, Identity, OutputArtifact, Provider, RunArtifact, RunFault, RunRequest, RunStatus, RunUsage,
@@ -21,12 +21,12 @@ fn wrong(from: &str, to: &str, problems: &str) {
     assert!(WHOLE.contains(from), "{from}");
     let text = WHOLE.replace(from, to);
     let value = parse_json(&text).expect("the artifact is JSON").value;
-    let told = RunArtifact::read(&value).map_or_else(|it| listed(&it), |_| "nothing".to_owned());
-    assert_eq!(told, problems);
+    let shown = RunArtifact::read(&value).map_or_else(|it| listed(&it), |_| "nothing".to_owned());
+    assert_eq!(shown, problems);
 }
 
 #[test]
-fn what_is_wrong_is_told() {
+fn problems_of_an_artifact_are_reported() {
     wrong("success", "success", "nothing");
     wrong(
         "\"R1:a\"",

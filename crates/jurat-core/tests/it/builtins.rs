@@ -1,4 +1,4 @@
-//! Built-in evaluators: their figures against those of the packages they are known from, their words, their laws.
+//! Built-in evaluators: their numbers against those of the packages they are known from, their words, their laws.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ fn figures_are_those_of_sacrebleu_and_rouge_score() {
         }
         for (name, variant) in &rouges {
             let rouge = Rouge::score(*variant, output, &references);
-            let triple = pair.get("rouge").and_then(|it| it.get(name)).and_then(Val::as_list).expect("three figures");
+            let triple = pair.get("rouge").and_then(|it| it.get(name)).and_then(Val::as_list).expect("three numbers");
             for (got, expected) in [rouge.precision, rouge.recall, rouge.f_measure].iter().zip(triple) {
                 figure((*name).to_owned(), *got, expected.as_f64());
             }
@@ -80,7 +80,7 @@ fn figures_are_those_of_sacrebleu_and_rouge_score() {
 fn said(name: &str, settings: &str, arguments: &str, words: &str) {
     let read = |text: &str| parse_json(text).expect("it is JSON").value.into_owned();
     let builtin = Builtin::new(entry(name).expect(name), read(settings)).expect("the parameters are of use");
-    let told = match builtin.evaluate("e", &builtin.output(), &read(arguments)).map(|it| it.result) {
+    let shown = match builtin.evaluate("e", &builtin.output(), &read(arguments)).map(|it| it.result) {
         Ok(Ok(triple)) => {
             let what = triple.label.unwrap_or_else(|| format!("{:?}", triple.score.expect("a score")));
             triple.explanation.map_or(what.clone(), |why| format!("{what}: {why}"))
@@ -88,7 +88,7 @@ fn said(name: &str, settings: &str, arguments: &str, words: &str) {
         Ok(Err(rejection)) => format!("rejected: {rejection}"),
         Err(why) => format!("error: {why}"),
     };
-    assert_eq!(told, words, "{name} {settings} {arguments}");
+    assert_eq!(shown, words, "{name} {settings} {arguments}");
 }
 
 #[test]

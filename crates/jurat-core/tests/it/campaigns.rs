@@ -97,16 +97,16 @@ fn models_are_asked_as_the_program_asks_them() {
 }
 
 #[test]
-fn what_has_no_counterpart_is_told() {
+fn keys_without_a_counterpart_are_reported() {
     let (ids, problems, _) =
         loaded("", "execution_policy: { max_concurrency: 2, fail_fast: true }", ", temperature: 1");
     assert_eq!(ids, ["a", "b", "c"]);
-    let told = [
+    let shown = [
         "warning: `max_concurrency` of a run profile is not used",
         "warning: `fail_fast` of a run profile is not used",
         "warning: `temperature` of a runner is not used",
     ];
-    assert_eq!(problems, told);
+    assert_eq!(problems, shown);
     let (_, problems, _) = loaded("cases: []", "", "");
     assert_eq!(problems, ["error: the suite of a campaign has no key `cases`"]);
 }

@@ -15,19 +15,19 @@ use crate::InMemory;
 
 /// One task: what it depends on among the ones before it, whether it is a gate, and whether it asks judges, and how many.
 #[derive(Debug, Clone)]
-struct Drawn {
+struct Rendered {
     depends_on: Vec<bool>,
     gate: u8,
     judges: u8,
     wanted: bool,
 }
 
-fn tasks() -> impl Strategy<Value = Vec<Drawn>> {
-    let drawn = (vec(any::<bool>(), 0..8), 0_u8..6, 0_u8..4, any::<bool>());
-    vec(drawn.prop_map(|(depends_on, gate, judges, wanted)| Drawn { depends_on, gate, judges, wanted }), 1..8)
+fn tasks() -> impl Strategy<Value = Vec<Rendered>> {
+    let rendered = (vec(any::<bool>(), 0..8), 0_u8..6, 0_u8..4, any::<bool>());
+    vec(rendered.prop_map(|(depends_on, gate, judges, wanted)| Rendered { depends_on, gate, judges, wanted }), 1..8)
 }
 
-fn plan(tasks: &[Drawn]) -> Plan {
+fn plan(tasks: &[Rendered]) -> Plan {
     let mut text = "records: [{n: 1}]\ntasks:\n".to_owned();
     for (ix, task) in tasks.iter().enumerate() {
         let depends: Vec<String> = task

@@ -1,4 +1,4 @@
-//! Checks: what each says about a run, and the laws that they keep.
+//! Checks: what each says about a run, and the laws that hold for them.
 
 use std::path::Path;
 
@@ -270,7 +270,7 @@ fn files_that_a_run_left() {
 }
 
 #[test]
-fn nobody_looks_outside_of_the_run() {
+fn no_check_looks_outside_of_the_run() {
     let outside = REPORT.replace("/run/", "/elsewhere/");
     with_files(
         "{ kind: workspace_file_present, relative_path: ws/résumé.md }",
@@ -314,8 +314,8 @@ fn dimensions_have_defaults_and_scores() {
     let failed = Verdict::Failed(Box::new(Mismatch { expected: String::new(), found: String::new() }));
     let verdicts = [Verdict::Passed, failed];
     let scores = dimension_scores(dimensions.into_iter().zip(&verdicts));
-    let told: Vec<String> = scores.iter().map(|it| format!("{} {:?}", it.name, it.score())).collect();
-    assert_eq!(told, ["task Some(0.0)", "process Some(10.0)", "spark Some(0.0)"]);
+    let shown: Vec<String> = scores.iter().map(|it| format!("{} {:?}", it.name, it.score())).collect();
+    assert_eq!(shown, ["task Some(0.0)", "process Some(10.0)", "spark Some(0.0)"]);
 }
 
 /// Letters of many kinds, with marks that fold away.
@@ -404,8 +404,8 @@ proptest! {
         let bytes = text.as_bytes();
         let read = &bytes[..(most as usize).min(bytes.len())];
         let seen = SeenFile::of_bytes("f".to_owned(), bytes.len() as u64, read, &Wants::Text(most));
-        let kept = seen.text.expect("it is text");
-        prop_assert!(text.starts_with(&kept) && read.len() - kept.len() < 4);
+        let stored = seen.text.expect("it is text");
+        prop_assert!(text.starts_with(&stored) && read.len() - stored.len() < 4);
         prop_assert_eq!(seen.is_cut, read.len() < bytes.len());
     }
 

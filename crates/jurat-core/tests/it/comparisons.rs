@@ -11,7 +11,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use crate::arbitrary::scalar;
-use crate::vocabulary::{fitting_operand, operator, operators, telling_value};
+use crate::vocabulary::{fitting_operand, operator, operators, revealing_value};
 
 static OPERATORS: LazyLock<Vec<Operator>> = LazyLock::new(operators);
 
@@ -23,7 +23,7 @@ fn any_operator() -> impl Strategy<Value = Operator> {
 fn with_operand() -> impl Strategy<Value = (Operator, Value)> {
     any_operator().prop_flat_map(|operator| {
         let fitting = fitting_operand(&operator).prop_map(|it| it.unwrap_or(Val::Null));
-        (Just(operator), prop_oneof![2 => fitting, 1 => telling_value()])
+        (Just(operator), prop_oneof![2 => fitting, 1 => revealing_value()])
     })
 }
 
@@ -70,7 +70,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4 * crate::laws().cases, ..crate::laws() })]
 
     #[test]
-    fn every_comparison_is_total((operator, operand) in with_operand(), value in telling_value()) {
+    fn every_comparison_is_total((operator, operand) in with_operand(), value in revealing_value()) {
         let Ok(comparison) = operator.bind(operand.borrowed()) else { return Ok(()) };
         let judgement = comparison.judge(&value);
         let words = judgement.to_string();
@@ -88,7 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn a_kind_that_cannot_pass_never_does((operator, operand) in with_operand(), value in telling_value()) {
+    fn a_kind_that_cannot_pass_never_does((operator, operand) in with_operand(), value in revealing_value()) {
         let entry = operator.entry();
         if !entry.passes.contains(value.kind()) && !is_judged_by_item(entry, &operand, &value) {
             prop_assert_ne!(judged(&operator, &operand, &value), Judgement::Passed, "{} of {}", entry.name, value);
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn a_list_is_judged_item_by_item((operator, operand) in with_operand(), items in vec(telling_value(), 1..4)) {
+    fn a_list_is_judged_item_by_item((operator, operand) in with_operand(), items in vec(revealing_value(), 1..4)) {
         let value = Val::List(items);
         if is_judged_by_item(operator.entry(), &operand, &value) && let Ok(comparison) = operator.bind(operand.borrowed()) {
             let items = value.as_list().unwrap_or_default().iter();
@@ -121,7 +121,7 @@ proptest! {
     }
 
     #[test]
-    fn equality_has_no_direction(left in scalar(), right in prop_oneof![scalar(), telling_value()]) {
+    fn equality_has_no_direction(left in scalar(), right in prop_oneof![scalar(), revealing_value()]) {
         let equals = named("equals");
         for right in [&right, &left] {
             if right.kind() != Kind::List {

@@ -31,7 +31,7 @@ pub(crate) fn scenario(suite: &str) -> Scenario {
     scenario
 }
 
-/// A scenario whose answers are read by somebody.
+/// A scenario whose answers are read by a parser.
 #[track_caller]
 pub(crate) fn ready(suite: &str) -> ReadyScenario {
     ReadyScenario::new(scenario(suite), Some("parser")).expect("a scenario that can be run")
@@ -101,7 +101,7 @@ pub(crate) fn json(text: &str) -> Value {
 }
 
 pub(crate) fn seat(step: &Step) -> Seat {
-    Seat::numbered(step.site.seat).expect("a step has a seat")
+    Seat::numbered(step.site.seat).expect("a step has a slot")
 }
 
 /// Tools on two servers, an answer that is read and rated in several requests, code wherever there may be some.
@@ -226,7 +226,7 @@ fn reply(request: &ModelRequest, pick: usize) -> String {
 }
 
 /// All that evidence holds.
-fn told(end: &End) -> String {
+fn shown(end: &End) -> String {
     match end {
         End::Execution(execution) => execution.to_value().to_json(),
         End::NotRun(reason) => format!("{reason:?}"),
@@ -242,8 +242,8 @@ proptest! {
         let backwards = held(&EVERYTHING, |n| n - 1, |step| world(step, seed));
         let mut next = choices.iter().cycle();
         let shuffled = held(&EVERYTHING, |_| *next.next().unwrap(), |step| world(step, seed));
-        prop_assert_eq!(told(&in_order), told(&backwards));
-        prop_assert_eq!(told(&in_order), told(&shuffled));
+        prop_assert_eq!(shown(&in_order), shown(&backwards));
+        prop_assert_eq!(shown(&in_order), shown(&shuffled));
     }
 
     #[test]
@@ -267,7 +267,7 @@ proptest! {
                 fails(FaultKind::Diverged)
             }
         });
-        prop_assert_eq!(told(&recorded), told(&replayed));
+        prop_assert_eq!(shown(&recorded), shown(&replayed));
     }
 }
 

@@ -235,7 +235,7 @@ fn what_ended_a_run_early_comes_first() {
 }
 
 #[test]
-fn figures_that_look_alike_are_told_apart() {
+fn numbers_that_look_alike_are_distinguished() {
     let mut all = metrics();
     all.cases.error = 0;
     all.counts = Counts { passed: 8996, failed: 1004, ..Counts::default() };

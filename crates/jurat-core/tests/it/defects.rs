@@ -12,7 +12,7 @@ use jurat_format::value::{Val, Value};
 use crate::InMemory;
 use crate::conversations::{calls, executed, fails, json, ready, returns, says, seat};
 
-/// Holds a conversation and keeps every request.
+/// Holds a conversation and records every request.
 #[track_caller]
 fn heard(ready: &ReadyScenario, mut world: impl FnMut(&Step) -> Outcome) -> (Execution, Vec<Step>) {
     let mut steps = Vec::new();
@@ -113,7 +113,7 @@ scenarios:
 }
 
 #[test]
-fn what_would_be_right_is_told_to_nobody_and_kept_out_of_the_state() {
+fn the_expected_answer_reaches_no_model_and_no_state() {
     let ready = ready(
         "
 models: { subject: script/s.jsonl, parser: script/p.jsonl }
@@ -297,7 +297,7 @@ fn the_time_of_the_whole_scenario_ends_it_as_a_timeout_whatever_edges_say() {
 }
 
 /// After a handover the log holds the question as it was sent, transcript included: that is what was said. A later turn without a handover is
-/// given the log, so it sees the first turns twice, once as messages and once inside of that question. So does the peer's; an author who
+/// given the log, so it sees the first turns twice, once as messages and once inside of that question. So does Karenina's; an author who
 /// does not want that hands over again, or by code.
 #[test]
 fn after_a_handover_the_log_holds_the_question_as_it_was_sent() {
@@ -312,11 +312,11 @@ scenarios:
 ",
     );
     let (execution, steps) = heard(&ready, |step| says(&format!("answer {}", step.site.asker.turn().unwrap_or(9))));
-    let told: Vec<Vec<&str>> =
+    let shown: Vec<Vec<&str>> =
         to_subject(&steps).iter().map(|it| it.messages.iter().map(Message::text).collect()).collect();
     let sent = "[__user__] A\n[triage:assistant:text] answer 0\n\n---\n\nB";
-    assert_eq!(told[1], [sent], "a transcript is in place of messages");
-    assert_eq!(told[2], ["A", "answer 0", sent, "answer 1", "C"]);
+    assert_eq!(shown[1], [sent], "a transcript is in place of messages");
+    assert_eq!(shown[2], ["A", "answer 0", sent, "answer 1", "C"]);
     let evidence = execution.to_value();
     assert_eq!(at(&evidence, &["history", "1", "question_text"]), &Val::from("B"));
     assert_eq!(at(&evidence, &["history", "1", "sent"]), &Val::from(sent));

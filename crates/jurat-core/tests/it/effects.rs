@@ -1,4 +1,4 @@
-//! Requests and outcomes survive being stored, and keys tell requests apart for years.
+//! Requests and outcomes survive being stored, and keys identify requests for years.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::arbitrary::{self, text};
 /// Requests with the keys they had when they were first stored. A key that changes makes every paid answer unreachable: then
 /// `KEY_REVISION` has to go up, and the journal has to be keyed anew from its requests.
 ///
-/// `JURAT_BLESS_KEYS=1` makes the file anew, for those who do that on purpose.
+/// `JURAT_BLESS_KEYS=1` makes the file anew, which must be on purpose.
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/keys.jsonl");
 
 #[test]
@@ -108,7 +108,7 @@ fn what_differs_has_another_key() {
 }
 
 #[test]
-fn who_asks_is_not_in_the_key() {
+fn the_caller_is_not_in_the_key() {
     let endpoint = plain_endpoint("openai_chat", "gpt");
     let asked = |role: &str| ModelRequest::new(role, vec![Message::User("a".to_owned())]);
     assert_eq!(key_of(&endpoint, &asked("judge")), key_of(&endpoint, &asked("openai/gpt")));
@@ -257,7 +257,7 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
     ]
 }
 
-/// Runs were kept before what code prints was.
+/// Older runs have no output of code.
 #[test]
 fn what_was_stored_without_what_was_printed_reads_as_nothing_printed() {
     let stored = r#"{"returned":{"value":{"label":"pass"},"latency_us":12,"at_ms":5}}"#;

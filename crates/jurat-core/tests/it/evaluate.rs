@@ -1,4 +1,4 @@
-//! Tasks that run evaluators: what functions take, what calls come to, and what their suites say.
+//! Tasks that run evaluators: what functions take, what calls return, and what their suites say.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::{InMemory, laws};
 /// The parameters of `evaluate`, those with a default with `?`.
 #[track_caller]
 fn takes(code: &str, words: &str) {
-    let told = match python_signature(code, "evaluate") {
+    let shown = match python_signature(code, "evaluate") {
         Ok(Some(signature)) => {
             let mark = |is_required: bool| if is_required { "" } else { "?" };
             let named = signature.parameters.iter().map(|it| format!("{}{}", it.name, mark(it.is_required)));
@@ -29,7 +29,7 @@ fn takes(code: &str, words: &str) {
         Ok(None) => "unknown".to_owned(),
         Err(error) => format!("{} at {:?}", error.message, &code[error.at.clone()]),
     };
-    assert_eq!(told, words, "{code}");
+    assert_eq!(shown, words, "{code}");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn calls(state: &CaseState<'_>) -> Vec<(StepSite, Value)> {
     state.steps().filter_map(call).collect()
 }
 
-/// The verdicts of `safe`, `all` and `after` when every call comes to this.
+/// The verdicts of `safe`, `all` and `after` when every call has this result.
 fn verdicts(outcome: &Outcome) -> Vec<String> {
     let plan = plan(SUITE);
     let row = parse_json(r#"{"output": "Paid", "expected": "Paid on 3 May.", "weight": 2}"#).expect("it is JSON").value;
@@ -191,15 +191,15 @@ fn what_comes_back_decides() {
 }
 
 #[test]
-fn every_output_of_a_task_is_told() {
+fn every_output_of_a_task_is_reported() {
     let plan = plan(SUITE);
     let row = parse_json(r#"{"output": "Paid", "expected": "x", "weight": 2}"#).expect("it is JSON").value;
     let mut state = CaseState::start(&plan, &row);
     let site = calls(&state).first().map(|it| it.0).expect("it is called");
     state.apply(site, returned(r#"{"toxicity": 5, "safety": "pass", "explanation": "fine"}"#, false));
-    let told: Vec<(&str, bool)> =
+    let shown: Vec<(&str, bool)> =
         state.evaluations(TaskIx(0)).iter().map(|it| (it.name.as_str(), it.result.is_ok())).collect();
-    assert_eq!(told, [("content-check.toxicity", false), ("content-check.safety", true)]);
+    assert_eq!(shown, [("content-check.toxicity", false), ("content-check.safety", true)]);
     let output = state.result(TaskIx(0)).and_then(|it| it.output.as_ref()).map(ToString::to_string);
     assert_eq!(output.as_deref(), Some(r#"{"safety": {"label": "pass", "score": 1.0, "explanation": "fine"}}"#));
 }
@@ -218,7 +218,7 @@ fn a_call_is_named_by_code_and_arguments_alone() {
     assert_eq!(key(&call), key(&action("b", "123", r#"{"output": 1}"#)));
     assert_ne!(key(&call), key(&action("a", "124", r#"{"output": 1}"#)));
     assert_ne!(key(&call), key(&action("a", "123", r#"{"output": 1.0}"#)));
-    // Keys are kept for years.
+    // Keys are stored for years.
     assert_eq!(key(&call), KEY);
 }
 

@@ -1,4 +1,4 @@
-//! Runs judged dimension by dimension: what judges are shown, what their replies come to, and what checks do to scores.
+//! Runs judged dimension by dimension: what judges are shown, what their replies mean, and what checks do to scores.
 
 use std::path::Path;
 
@@ -62,7 +62,7 @@ fn reply(task: &str, process: &str, overall: &str) -> String {
     )
 }
 
-/// What judges are asked first, and what the evaluation comes to when they answer this, one reply for each question in turn.
+/// What judges are asked first, and the result of the evaluation when they answer this, one reply for each question in turn.
 fn judged(text: &str, replies: &[String]) -> (String, String, Value) {
     let plan = plan(text);
     let run = parse_json(RUN).expect("it is JSON").value;
@@ -86,9 +86,9 @@ fn judged(text: &str, replies: &[String]) -> (String, String, Value) {
 }
 
 #[track_caller]
-fn comes_to(evaluation: &str, replies: &[String], verdict: &str, parts: &[(&str, &str)]) {
-    let (_, told, output) = judged(&suite(evaluation, ""), replies);
-    assert_eq!(told, verdict);
+fn evaluates_to(evaluation: &str, replies: &[String], verdict: &str, parts: &[(&str, &str)]) {
+    let (_, shown, output) = judged(&suite(evaluation, ""), replies);
+    assert_eq!(shown, verdict);
     for (path, value) in parts {
         let path = jurat_format::value::FieldPath::parse(path).expect("it is a path");
         let found = path.find(&output).map(|it| it.to_json()).unwrap_or_else(|_| "nothing".to_owned());
@@ -147,9 +147,17 @@ fn what_is_cut_says_so() {
 #[test]
 fn a_score_outside_the_scale_is_asked_for_again() {
     let bad = reply("9", "3", "4");
-    comes_to("max_retries: 1", &[bad.clone(), reply("4", "3", "4")], "measured", &[("dimensions.task.score", "4.0")]);
-    let (_, told, _) = judged(&suite("max_retries: 1", ""), &[bad.clone(), bad]);
-    assert!(told.starts_with("error: the reply does not fit the schema: 9 is greater than the maximum of 5"), "{told}");
+    evaluates_to(
+        "max_retries: 1",
+        &[bad.clone(), reply("4", "3", "4")],
+        "measured",
+        &[("dimensions.task.score", "4.0")],
+    );
+    let (_, shown, _) = judged(&suite("max_retries: 1", ""), &[bad.clone(), bad]);
+    assert!(
+        shown.starts_with("error: the reply does not fit the schema: 9 is greater than the maximum of 5"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -157,7 +165,7 @@ fn several_replies_become_one_with_their_spread() {
     let twice = "judges: [judge, other], judge_runs: [{ judge_id: judge, repetitions: 2 }, { judge_id: other }]";
     let replies = [reply("1", "1", "2"), reply("2", "4", "3"), reply("5", "4", "5")];
     let of = |aggregation: &str| format!("{twice}, aggregation: {{ {aggregation} }}");
-    comes_to(
+    evaluates_to(
         &of("method: median"),
         &replies,
         "measured",
@@ -172,16 +180,16 @@ fn several_replies_become_one_with_their_spread() {
             ("judges", "3"),
         ],
     );
-    comes_to(&of("method: mean"), &replies, "measured", &[("dimensions.process.judge.score", "3.0")]);
-    comes_to(&of("method: mean, pass_threshold: 0.6"), &replies, "passed", &[]);
-    comes_to(
+    evaluates_to(&of("method: mean"), &replies, "measured", &[("dimensions.process.judge.score", "3.0")]);
+    evaluates_to(&of("method: mean, pass_threshold: 0.6"), &replies, "passed", &[]);
+    evaluates_to(
         &of("method: median, pass_threshold: 0.7"),
         &replies,
         "failed: expected an overall score of at least 3.5, found 3",
         &[],
     );
-    comes_to(&of("method: majority_vote, pass_threshold: 0.6"), &replies, "passed", &[]);
-    comes_to(
+    evaluates_to(&of("method: majority_vote, pass_threshold: 0.6"), &replies, "passed", &[]);
+    evaluates_to(
         &of("method: all_pass, pass_threshold: 0.6"),
         &replies,
         "failed: expected at least 3 from every judge, found 2, 3, 5",
@@ -192,8 +200,8 @@ fn several_replies_become_one_with_their_spread() {
 #[test]
 fn a_policy_decides_what_a_failed_check_does() {
     let good = [reply("5", "5", "5")];
-    comes_to("", &good, "measured", &[("dimensions.process.score", "5.0")]);
-    comes_to(
+    evaluates_to("", &good, "measured", &[("dimensions.process.score", "5.0")]);
+    evaluates_to(
         "policy: { on_failed_check: { cap: 2 } }",
         &good,
         "measured",
@@ -203,7 +211,7 @@ fn a_policy_decides_what_a_failed_check_does() {
             ("dimensions.task.score", "5.0"),
         ],
     );
-    comes_to(
+    evaluates_to(
         "policy: { on_failed_check: fail }",
         &good,
         "failed: expected no failed check in a dimension, found `process` failed by `calls`",
@@ -215,15 +223,15 @@ fn a_policy_decides_what_a_failed_check_does() {
 fn checks_are_waited_for_and_only_a_gate_among_them_stands_in_the_way() {
     // Errors are shown: hooks are not allowed here.
     let errored = "tasks: [{ id: hooked, check: { kind: hook, path: a.py, callable_name: f }, dimensions: [task] }]";
-    let (prompt, told, output) = judged(&suite("", errored), &[reply("4", "3", "4")]);
+    let (prompt, shown, output) = judged(&suite("", errored), &[reply("4", "3", "4")]);
     assert!(prompt.contains(r#""outcome":"error","message":"hooks are not allowed"#), "{prompt}");
-    assert_eq!(told, "measured");
+    assert_eq!(shown, "measured");
     let warnings = output.get("warnings").map(Val::to_json).unwrap_or_default();
     assert_eq!(warnings, r#"["`hooked` could not be decided, and counts in no dimension"]"#);
     let gate = "tasks: [{ id: gate, check: { kind: tool_call_count, expected: 3 }, condition: true }]";
-    let (prompt, told, _) = judged(&suite("", gate), &[]);
-    assert_eq!((prompt.as_str(), told.as_str()), ("", "skipped"));
-    // Another task may look at what it came to, and a check that does is not waited for.
+    let (prompt, shown, _) = judged(&suite("", gate), &[]);
+    assert_eq!((prompt.as_str(), shown.as_str()), ("", "skipped"));
+    // Another task may look at its result, and a check that does is not waited for.
     let after = "tasks:
   - { id: good, depends_on: [evaluation], field_path: evaluation.dimensions.task.score, operator: greater_than, expected_value: 3 }
   - { id: late, depends_on: [evaluation], check: { kind: final_response_present } }";

@@ -62,7 +62,7 @@ fn values_are_written_as_python_writes_them() {
     }
 }
 
-/// What `JSON.stringify` would have made of it, told as Python reads that.
+/// What `JSON.stringify` would have made of it, as Python reads that.
 #[test]
 fn scripts_return_what_json_can_write() {
     for (sent, repr) in [
@@ -122,12 +122,12 @@ fn note() -> OutputConfig {
 #[track_caller]
 fn said(configs: &[OutputConfig], sent: &str, words: &[&str]) {
     let value = read(&parse_json(sent).expect("it is JSON").value, Language::Python).expect("it is in form");
-    let told = |(name, result): (String, Result<Triple, String>)| match result {
+    let shown = |(name, result): (String, Result<Triple, String>)| match result {
         Ok(triple) => format!("{name}: {}", triple.to_value()),
         Err(words) => format!("{name}: {words}"),
     };
     let evaluations = normalise("e", Language::Python, configs, &value).into_iter();
-    let lines: Vec<String> = evaluations.map(|it| told((it.name, it.result.map_err(|it| it.sentence)))).collect();
+    let lines: Vec<String> = evaluations.map(|it| shown((it.name, it.result.map_err(|it| it.sentence)))).collect();
     assert_eq!(lines, words, "{sent}");
 }
 
@@ -178,7 +178,7 @@ fn rejections_say_what_was_returned_and_what_is_needed() {
 }
 
 #[test]
-fn a_dict_that_answers_some_outputs_is_told_which_it_forgot() {
+fn a_dict_without_some_outputs_is_refused_with_their_names() {
     let forgot = "e.share: unknown key 'share' in the returned dict; it may have `label`, `score` and `explanation`, or one key \
                   for each output, and there is none for 'verdict'";
     let other = forgot.replacen("e.share", "e.verdict", 1);
@@ -270,14 +270,14 @@ proptest! {
         }
     }
 
-    /// What one output is told decides nothing about another.
+    /// The result of one output decides nothing about another.
     #[test]
     fn a_rejection_leaves_its_neighbours_alone(good in 0.0..=1.0f64, object in object(), swap in any::<bool>()) {
         let routed = Object::Dict(vec![("share".into(), good.into()), ("verdict".into(), object)]);
         let configs = if swap { [verdict(), share()] } else { [share(), verdict()] };
         let evaluations = normalise("e", Language::Python, &configs, &routed);
-        let told = evaluations.iter().find(|it| it.name == "e.share").map(|it| it.result.clone());
-        prop_assert_eq!(told, Some(Ok(Triple { score: Some(good), ..Triple::default() })));
+        let shown = evaluations.iter().find(|it| it.name == "e.share").map(|it| it.result.clone());
+        prop_assert_eq!(shown, Some(Ok(Triple { score: Some(good), ..Triple::default() })));
     }
 
     /// The text of a float reads back as the same float, and has a point or an exponent.
@@ -290,7 +290,7 @@ proptest! {
         prop_assert!(!number.is_finite() || text.contains(['.', 'e']), "{}", text);
     }
 
-    /// Text in quotes has one line, prints, and keeps what prints.
+    /// Text in quotes has one line, and every printable character stays.
     #[test]
     fn quoted_text_is_one_line(text in any::<String>()) {
         let quoted = python::quoted(&text);

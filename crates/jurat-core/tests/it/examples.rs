@@ -1,4 +1,4 @@
-//! The examples of the catalogue are tasks that somebody could copy.
+//! The examples of the catalogue are tasks that can be copied.
 
 use std::path::Path;
 

@@ -64,7 +64,7 @@ fn judged_evidence(suite: &str, kind: CaseKind, evidence: &Value) -> (String, Ve
     (state.verdict().expect("it is done").name().to_owned(), tasks)
 }
 
-/// Answers as it should, but for what is asked at one seat in one turn.
+/// Answers as it should, but for what is asked at one slot in one turn.
 fn but_for(at: (Seat, u32), otherwise: impl Fn() -> Outcome) -> impl FnMut(&Step) -> Outcome {
     move |step| match (seat(step), step.site.asker.turn()) {
         here if here == (at.0, Some(at.1)) => otherwise(),
@@ -185,7 +185,7 @@ fn mistakes_of_authors_are_errors() {
     assert!(tasks[0].contains("the next node could not be found"), "{tasks:#?}");
 }
 
-/// A callback that fails leaves the state as it was, and the conversation goes on; what it leads to is no evidence.
+/// A callback that fails leaves the state as it was, and the conversation continues; what it leads to is no evidence.
 #[test]
 fn a_callback_that_failed_makes_the_case_an_error() {
     let evidence = r#"{"status": "completed", "path": ["ask"], "turn_count": 1, "terminal_failure": null,

@@ -48,7 +48,7 @@ fn answer(round: usize, tools: &[&str]) -> Outcome {
     }))
 }
 
-/// What a tool comes to: itself, and `fail` fails in a way of its own.
+/// What a tool returns: itself, and `fail` fails in a way of its own.
 fn called(action: &Action) -> Outcome {
     let Action::CallTool { tool, arguments, .. } = action else { panic!("{action:?}") };
     if tool == "fail" && arguments.as_str() == Some("argument 0") {
@@ -76,7 +76,7 @@ fn held(rounds: &[Vec<&str>], mut choose: impl FnMut(usize) -> usize) -> (Dialog
             Request::Action(action) => called(action),
         };
         sites.push((step.site.seat, step.site.turn));
-        let seat = Seat::numbered(step.site.seat).expect("a seat");
+        let seat = Seat::numbered(step.site.seat).expect("a slot");
         assert!(inquiry.is_open(seat, step.site.turn));
         inquiry.apply(seat, step.site.turn, outcome.clone());
         // What is not open any more changes nothing.
@@ -115,7 +115,7 @@ fn a_model_is_given_what_its_tools_returned() {
     assert_eq!(servers, [Some("kit"), None, Some("kit")]);
 }
 
-/// What a model would say without a tool that is gone tells nothing about the model.
+/// What a model would say without a tool that is gone says nothing about the model.
 #[test]
 fn a_tool_that_cannot_be_called_is_a_fault() {
     let (dialogue, conclusion, sites) = held(&[vec!["fail", "echo", "sing"]], |_| 0);

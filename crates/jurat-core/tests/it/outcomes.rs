@@ -1,4 +1,4 @@
-//! Outcomes: what they come to, how they are told, how they join, and that what is written is what is read.
+//! Outcomes: their results, their explanations, how they join, and that what is written is what is read.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ const EVIDENCE: &str = r#"{
     "final_state": {"accumulated": {"n_hints": 2}}
 }"#;
 
-/// What a task with this outcome comes to: its verdict, and what tasks that depend on it see.
+/// The result of a task with this outcome: its verdict, and what tasks that depend on it see.
 fn concluded(keys: &str) -> String {
     let suite = format!("records: [{{ id: r }}]\ntasks:\n  - {{ id: it, {keys} }}\n");
     let loaded = load(Path::new("suite.yaml"), &InMemory(&[("suite.yaml", suite.as_str())]));
@@ -53,36 +53,36 @@ fn concluded(keys: &str) -> String {
 }
 
 #[track_caller]
-fn comes_to(outcome: &str, expected: &str) {
+fn evaluates_to(outcome: &str, expected: &str) {
     assert_eq!(concluded(&format!("outcome: {outcome}")), expected, "{outcome}");
 }
 
 #[test]
 fn turns_are_checked() {
-    comes_to("{ first_turn: { verify_result: true } }", "passed; true");
-    comes_to(
+    evaluates_to("{ first_turn: { verify_result: true } }", "passed; true");
+    evaluates_to(
         "{ all_turns: { verify_result: true } }",
         "failed: expected every turn: `verify_result` is a value that counts as true, found false in turn 1 (`challenge`); false",
     );
-    comes_to("{ any_turn: { node: challenge, parsed.stance: changed } }", "passed; true");
-    comes_to(
+    evaluates_to("{ any_turn: { node: challenge, parsed.stance: changed } }", "passed; true");
+    evaluates_to(
         "{ any_turn: { node: [ask, elsewhere], parsed.stance: changed } }",
         "failed: expected any turn at `ask` or `elsewhere`: `parsed.stance` is `changed`, found null in turn 0 (`ask`); false",
     );
-    comes_to("{ turn_at: { index: -2, parsed.n: { gt: 3, lte: 5 } } }", "passed; true");
-    comes_to(
+    evaluates_to("{ turn_at: { index: -2, parsed.n: { gt: 3, lte: 5 } } }", "passed; true");
+    evaluates_to(
         "{ turn_at: { index: 7, verify_result: true } }",
         "failed: expected turn 7: `verify_result` is a value that counts as true, found no such turn; false",
     );
-    comes_to(
+    evaluates_to(
         "{ all_turns: { node: elsewhere, verify_result: true } }",
         "failed: expected every turn at `elsewhere`: `verify_result` is a value that counts as true, found no such turn; false",
     );
-    comes_to("{ last_turn: { failure.category: abstention, usage.total_tokens: { lt: 6 } } }", "passed; true");
-    comes_to("{ first_turn: { rubric.tone: { gte: 4 }, 'parsed[\"n\"]': 3 } }", "passed; true");
-    comes_to("{ any_turn: { raw_response: { operator: contains, expected_value: BCL } } }", "passed; true");
-    comes_to("{ any_turn: { cel: 'turn.parsed.n > 4 && !turn.verify_result' } }", "passed; true");
-    comes_to(
+    evaluates_to("{ last_turn: { failure.category: abstention, usage.total_tokens: { lt: 6 } } }", "passed; true");
+    evaluates_to("{ first_turn: { rubric.tone: { gte: 4 }, 'parsed[\"n\"]': 3 } }", "passed; true");
+    evaluates_to("{ any_turn: { raw_response: { operator: contains, expected_value: BCL } } }", "passed; true");
+    evaluates_to("{ any_turn: { cel: 'turn.parsed.n > 4 && !turn.verify_result' } }", "passed; true");
+    evaluates_to(
         "{ all_turns: { cel: turn.parsed.n > 2 } }",
         "error: `cel` of turn 2 (`challenge`): `turn.parsed.n > 2` reads `n`, which is not there; `has(….n)` asks whether it is; nothing",
     );
@@ -90,41 +90,44 @@ fn turns_are_checked() {
 
 #[test]
 fn results_and_numbers_are_checked() {
-    comes_to("{ status_is: limit_reached }", "passed; true");
-    comes_to("{ status_is: completed }", "failed: expected `status` is `completed`, found `limit_reached`; false");
-    comes_to("{ turn_count_gte: 3 }", "passed; true");
-    comes_to("{ turn_count_eq: 4 }", "failed: expected `turn_count` is the number 4, found 3; false");
-    comes_to(
+    evaluates_to("{ status_is: limit_reached }", "passed; true");
+    evaluates_to("{ status_is: completed }", "failed: expected `status` is `completed`, found `limit_reached`; false");
+    evaluates_to("{ turn_count_gte: 3 }", "passed; true");
+    evaluates_to("{ turn_count_eq: 4 }", "failed: expected `turn_count` is the number 4, found 3; false");
+    evaluates_to(
         "{ result: { final_state.accumulated.n_hints: { lte: 2 }, path: { operator: contains, expected_value: ask } } }",
         "passed; true",
     );
-    comes_to("{ count_turns: { verify_result: false } }", "measured; 1");
-    comes_to("{ count_turns: { node: challenge, gte: 2 } }", "passed; true");
-    comes_to(
+    evaluates_to("{ count_turns: { verify_result: false } }", "measured; 1");
+    evaluates_to("{ count_turns: { node: challenge, gte: 2 } }", "passed; true");
+    evaluates_to(
         "{ count_turns: { verify_result: true, gte: 2 } }",
         "failed: expected the number of turns with `verify_result` true is at least 2, found true in turn 0 (`ask`); false",
     );
-    comes_to("{ first_match_index: { node: challenge } }", "measured; 1");
-    comes_to("{ first_match_index: { node: challenge, lte: 1 } }", "passed; true");
+    evaluates_to("{ first_match_index: { node: challenge } }", "measured; 1");
+    evaluates_to("{ first_match_index: { node: challenge, lte: 1 } }", "passed; true");
     // There is no first turn, so it is not an early one.
-    comes_to(
+    evaluates_to(
         "{ first_match_index: { node: elsewhere, lte: 1 } }",
         "failed: expected the index of the first turn at `elsewhere` is at most 1, found no such turn; false",
     );
-    comes_to("{ first_match_index: { node: elsewhere, eq: -1 } }", "passed; true");
-    comes_to("{ cel: result.turn_count * 2 }", "measured; 6");
-    comes_to("{ cel: 'result.history.all(turn, turn.usage.total_tokens < 50)' }", "passed; true");
+    evaluates_to("{ first_match_index: { node: elsewhere, eq: -1 } }", "passed; true");
+    evaluates_to("{ cel: result.turn_count * 2 }", "measured; 6");
+    evaluates_to("{ cel: 'result.history.all(turn, turn.usage.total_tokens < 50)' }", "passed; true");
 }
 
 #[test]
 fn turns_are_compared() {
     let cross = |rest: &str| format!("{{ cross_turn: {{ source: first_turn, target: {{ turn_at: 1 }}, {rest} }} }}");
-    comes_to(&cross("source_field: raw_response, target_field: raw_response, comparison: contains"), "passed; true");
-    comes_to(
+    evaluates_to(
+        &cross("source_field: raw_response, target_field: raw_response, comparison: contains"),
+        "passed; true",
+    );
+    evaluates_to(
         &cross("source_field: parsed.n, target_field: parsed.n, comparison: lt"),
         "failed: expected `parsed.n` of turn 1 is less than `parsed.n` of the first turn, found 5 in turn 1 (`challenge`); 3 in turn 0 (`ask`); false",
     );
-    comes_to(
+    evaluates_to(
         &cross(
             "source_field: raw_response, target_field: raw_response, comparison: eq, normalize: [lowercase, { mapping: { it is bcl-2.: bcl-2 } }]",
         ),
@@ -134,27 +137,27 @@ fn turns_are_compared() {
 
 #[test]
 fn joined_outcomes_say_which_part_did_not_hold() {
-    comes_to(
+    evaluates_to(
         "{ all_of: [{ turn_count_gte: 1 }, { any_of: [{ status_is: error }, { not: { turn_count_gte: 2 } }] }] }",
         "failed: expected any of 2: `status` is `error`; not (`turn_count` is a number of at least 2), found `limit_reached`; that it holds; false",
     );
-    comes_to(
+    evaluates_to(
         "{ at_least_n: { n: 2, of: [{ status_is: error }, { turn_count_eq: 3 }] } }",
         "failed: expected at least 2 of 2, found 1: expected `status` is `error`, found `limit_reached`; false",
     );
-    comes_to("{ not: { all_of: [] } }", "failed: expected not all of 0, found that it holds; false");
+    evaluates_to("{ not: { all_of: [] } }", "failed: expected not all of 0, found that it holds; false");
 }
 
 #[test]
 fn what_cannot_be_decided_is_an_error_unless_others_decide_first() {
     let number = "{ last_turn: { parsed.n: 3 } }";
     let reason = "error: `parsed.n` of turn 2 (`challenge`): needs a number, found null; nothing";
-    comes_to(number, reason);
-    comes_to(&format!("{{ any_of: [{{ turn_count_gte: 1 }}, {number}] }}"), "passed; true");
-    comes_to(&format!("{{ any_of: [{number}, {{ turn_count_gte: 1 }}] }}"), reason);
-    comes_to(&format!("{{ at_least_n: {{ n: 0, of: [{{ turn_count_gte: 1 }}, {number}] }} }}"), reason);
-    comes_to(&format!("{{ not: {number} }}"), reason);
-    comes_to(
+    evaluates_to(number, reason);
+    evaluates_to(&format!("{{ any_of: [{{ turn_count_gte: 1 }}, {number}] }}"), "passed; true");
+    evaluates_to(&format!("{{ any_of: [{number}, {{ turn_count_gte: 1 }}] }}"), reason);
+    evaluates_to(&format!("{{ at_least_n: {{ n: 0, of: [{{ turn_count_gte: 1 }}, {number}] }} }}"), reason);
+    evaluates_to(&format!("{{ not: {number} }}"), reason);
+    evaluates_to(
         "{ all_of: [{ cel: result.turn_count }] }",
         "error: `cel`: `result.turn_count` gives 3, and must give true or false; nothing",
     );
@@ -215,7 +218,7 @@ fn evidence_without_turns_cannot_be_checked() {
 }
 
 #[test]
-fn a_trace_tells_every_step() {
+fn a_trace_has_every_step() {
     let outcome = all_of([
         turn(Scope::Any(Nodes::Every), [("parsed.n", Wanted::at_least(5.0))]),
         not(count_turns(TurnFilter::default()).within(Relation::Gt, 5)),
@@ -223,7 +226,7 @@ fn a_trace_tells_every_step() {
         any_of([Cel(Arc::new(Expression::compile("result.turn_count > 1").unwrap())).into()]),
     ]);
     let evidence = parse_json(EVIDENCE).unwrap().value;
-    let told = "\
+    let shown = "\
 all of 4: does not hold
   any turn: `parsed.n` is a number of at least 5: holds
     `parsed.n` of turn 0 (`ask`): 3
@@ -238,7 +241,7 @@ all of 4: does not hold
   any of 1: not evaluated
     `result.turn_count > 1`: not evaluated
 ";
-    assert_eq!(outcome.trace(&evidence).to_string(), told);
+    assert_eq!(outcome.trace(&evidence).to_string(), shown);
 }
 
 /// Turns as they never come from a careful scenario.
@@ -400,7 +403,7 @@ proptest! {
     }
 
     #[test]
-    fn a_trace_comes_to_what_the_check_comes_to(check in check(), evidence in evidence()) {
+    fn a_trace_gives_the_result_of_the_check(check in check(), evidence in evidence()) {
         let trace = check.trace(&evidence);
         match check.evaluate(&evidence) {
             Ok(value) => prop_assert_eq!(trace.came_to, Traced::Value(value)),

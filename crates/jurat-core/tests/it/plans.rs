@@ -38,8 +38,8 @@ fn asks(ask: &str, expected: &str) {
         ReplyForm::Schema(_) => "schema",
     };
     let system = ask.system.as_ref().map_or("", |it| it.text());
-    let told = format!("{} of {}; {system:?} {form} {}", prompts.join(" "), ask.models.join(" "), ask.max_retries);
-    assert_eq!(told, expected);
+    let shown = format!("{} of {}; {system:?} {form} {}", prompts.join(" "), ask.models.join(" "), ask.max_retries);
+    assert_eq!(shown, expected);
     assert_eq!(ask.output.is_some(), form == "schema");
 }
 

@@ -33,7 +33,7 @@ proptest! {
                 (Ok(whole), Ok(part)) => prop_assert_eq!(whole, part, "{} in {}", path, text),
                 (Err(whole), Err(part)) => {
                     prop_assert_eq!(whole.step, part.step, "{} in {}", path, text);
-                    // What it says about its surroundings may differ: a part has fewer keys to list.
+                    // What it says about its context may differ: a part has fewer keys to list.
                     prop_assert_eq!(discriminant(&whole.kind), discriminant(&part.kind), "{} in {}", path, text);
                 }
                 (whole, part) => prop_assert!(false, "{} finds {:?} or {:?} in {}", path, whole, part, text),

@@ -1,4 +1,4 @@
-//! Where a conversation goes on is a function of the state and of the edges, and of nothing else.
+//! Where a conversation continues is a function of the state and of the edges, and of nothing else.
 
 use std::path::Path;
 
@@ -127,24 +127,24 @@ proptest! {
 
     #[test]
     fn a_route_depends_on_nothing_but_the_paths_that_its_edges_look_at(
-        drawn in vec(proptest::option::of(0..CONDITIONS.len()), 1..5), state in state(), other in state(),
+        rendered in vec(proptest::option::of(0..CONDITIONS.len()), 1..5), state in state(), other in state(),
     ) {
-        let edges = edges(&drawn);
+        let edges = edges(&rendered);
         let found = routed(&edges, &state);
         prop_assert_eq!(&found, &routed(&edges, &state));
-        let paths: Vec<&str> = drawn.iter().flatten().flat_map(|it| CONDITIONS[*it].1).copied().collect();
+        let paths: Vec<&str> = rendered.iter().flatten().flat_map(|it| CONDITIONS[*it].1).copied().collect();
         prop_assert_eq!(&found, &routed(&edges, &same_at(&paths, &state, &other)), "{:?}", paths);
     }
 
     #[test]
     fn the_first_edge_that_holds_is_taken_and_the_first_without_a_condition_otherwise(
-        drawn in vec(proptest::option::of(0..CONDITIONS.len()), 1..5), state in state(),
+        rendered in vec(proptest::option::of(0..CONDITIONS.len()), 1..5), state in state(),
     ) {
-        let all = edges(&drawn);
-        // Each edge by itself: taken, not taken, or nobody can tell.
-        let alone: Vec<Route> = drawn.iter().map(|it| routed(&edges(&[*it])[..1], &state)).collect();
-        let decides = (0..).zip(&drawn).find(|(ix, it): &(usize, _)| it.is_some() && alone[*ix] != Route::Ends);
-        let fallback = drawn.iter().position(Option::is_none).unwrap_or(drawn.len());
+        let all = edges(&rendered);
+        // Each edge by itself: taken, not taken, or undecided.
+        let alone: Vec<Route> = rendered.iter().map(|it| routed(&edges(&[*it])[..1], &state)).collect();
+        let decides = (0..).zip(&rendered).find(|(ix, it): &(usize, _)| it.is_some() && alone[*ix] != Route::Ends);
+        let fallback = rendered.iter().position(Option::is_none).unwrap_or(rendered.len());
         let expected = match decides.map(|(ix, _)| (ix, &alone[ix])) {
             None => Route::Along(fallback),
             Some((ix, Route::Along(_))) => Route::Along(ix),
@@ -158,9 +158,9 @@ proptest! {
 
     #[test]
     fn what_an_edge_saw_is_what_the_state_has_there(
-        drawn in vec(proptest::option::of(0..CONDITIONS.len()), 1..5), state in state(),
+        rendered in vec(proptest::option::of(0..CONDITIONS.len()), 1..5), state in state(),
     ) {
-        let edges = edges(&drawn);
+        let edges = edges(&rendered);
         for tested in route(&edges, &state, &|_| None).1 {
             for (path, value) in &tested.saw {
                 let in_state = StatePath::parse(path);

@@ -114,8 +114,8 @@ fn what_could_not_be_rated_has_a_reason_and_no_value() {
             "d: `parsed.gone > 1` reads `gone`, which is not there; `has(….gone)` asks whether it is",
         ]
     );
-    let nobody = rated(&rubric, "", &[]);
-    assert_eq!(nobody.errors[0], ("a".to_owned(), "no model was asked".to_owned()));
+    let unused = rated(&rubric, "", &[]);
+    assert_eq!(unused.errors[0], ("a".to_owned(), "no model was asked".to_owned()));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn metrics_are_shares_of_what_was_sorted() {
         rated(&full, "", &reply(both)).errors,
         [("m".to_owned(), "the reply says both that `b` is there and that it is not".to_owned())]
     );
-    // Things that nobody listed are refused where the reply is read.
+    // Unlisted things are refused where the reply is read.
     assert!(
         full.requests("", "")[0]
             .form
@@ -168,7 +168,7 @@ fn patterns_look_at_the_answer() {
 }
 
 #[test]
-fn the_stored_form_of_a_peer_is_read() {
+fn the_stored_form_of_karenina_is_read() {
     let stored = r#"{"llm_traits": [
         {"name": "clear", "description": "Is it clear?", "kind": "boolean", "min_score": 1, "max_score": 5, "classes": null, "summary": null,
          "deep_judgment_enabled": false, "higher_is_better": true},

@@ -1,4 +1,4 @@
-//! Scenarios: conditions in all their forms, graphs that say of themselves what routing then does, and files of the peer.
+//! Scenarios: conditions in all their forms, graphs that say of themselves what routing then does, and files of Karenina.
 
 use std::path::Path;
 
@@ -100,7 +100,7 @@ fn jurat_knows_more_than_the_seed() {
     reads(r#""turn > 3""#, "unsupported_condition: `turn > 3` is not a condition");
     seed_reads(r#"{"turn": {"neq": 2}}"#, "unknown_operator: there is no operator `neq` for `turn`");
     seed_reads(r#"{"cel": "turn < 9"}"#, &check_of("cel", "\"turn < 9\"", EXACT));
-    // To the peer a text is code. It is kept, and is no check.
+    // To Karenina a text is code. It is stored, and is no check.
     seed_reads(r#""lambda state: True""#, "null");
 }
 
@@ -223,7 +223,7 @@ fn what_a_builder_refuses_keeps_its_step() {
         .add_outcome_criterion(Criterion::calling("o", Callable::text("lambda: 1")))
         .add_outcome_criterion(Criterion::calling("o", Callable::text("lambda: 2")));
     let errors = builder.validate().unwrap_err().0;
-    let told: Vec<(&str, Option<usize>)> = errors.iter().map(|it| (it.flaw.name(), it.step)).collect();
+    let shown: Vec<(&str, Option<usize>)> = errors.iter().map(|it| (it.flaw.name(), it.step)).collect();
     let expected = [
         ("duplicate_node", Some(2)),
         ("reserved_agent_identity", Some(3)),
@@ -231,12 +231,12 @@ fn what_a_builder_refuses_keeps_its_step() {
         ("unknown_entry", Some(4)),
         ("unknown_edge_target", None),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(shown, expected);
     assert_eq!(builder.warnings().iter().map(Flaw::name).collect::<Vec<_>>(), ["duplicate_outcome"]);
 }
 
-/// The scenarios of a file that a peer has written, as YAML; or what is wrong.
-fn of_peer(name: &str, text: &str) -> String {
+/// The scenarios of a file that Karenina has written, as YAML; or what is wrong.
+fn of_karenina(name: &str, text: &str) -> String {
     let Loaded { suite, problems, .. } = load(Path::new(name), &InMemory(&[(name, text)]));
     let errors: Vec<String> =
         problems.iter().filter(|it| it.severity() == Severity::Error).map(|it| it.message.clone()).collect();
@@ -292,11 +292,15 @@ scenarios:
                 index: -1
                 verify_result: true
 ";
-    assert_eq!(of_peer("exported.jsonld", checkpoint), expected);
-    assert_eq!(of_peer("exported.json", checkpoint), expected);
+    assert_eq!(of_karenina("exported.jsonld", checkpoint), expected);
+    assert_eq!(of_karenina("exported.json", checkpoint), expected);
     let dump = r#"{"name": "s", "nodes": {"a": {"node_id": "a", "question": {"question": "?", "raw_answer": "!"}, "metadata": {}}},
         "edges": [], "entry_node": "a", "outcome_criteria": [], "metadata": {}, "description": ""}"#;
-    assert!(of_peer("dump.json", dump).contains("scenarios:\n  s:\n    entry: a\n"), "{}", of_peer("dump.json", dump));
+    assert!(
+        of_karenina("dump.json", dump).contains("scenarios:\n  s:\n    entry: a\n"),
+        "{}",
+        of_karenina("dump.json", dump)
+    );
 }
 
 fn laws() -> ProptestConfig {
@@ -374,7 +378,7 @@ proptest! {
     }
 }
 
-/// A scenario as nobody writes it, with every part that a file can hold.
+/// An unusual scenario, with every part that a file can hold.
 pub(crate) fn scenario() -> impl Strategy<Value = Scenario> {
     let nodes = vec(node().boxed(), 0..4);
     let edges = vec(edge().boxed(), 0..5);
@@ -412,13 +416,13 @@ pub(crate) fn scenario() -> impl Strategy<Value = Scenario> {
 }
 
 fn unique(nodes: Vec<Node>) -> Vec<Node> {
-    let mut kept: Vec<Node> = Vec::new();
+    let mut retained: Vec<Node> = Vec::new();
     for node in nodes {
-        if !kept.iter().any(|it| it.id == node.id) {
-            kept.push(node);
+        if !retained.iter().any(|it| it.id == node.id) {
+            retained.push(node);
         }
     }
-    kept
+    retained
 }
 
 fn object() -> impl Strategy<Value = Map<'static>> {
@@ -426,7 +430,7 @@ fn object() -> impl Strategy<Value = Map<'static>> {
 }
 
 fn models() -> impl Strategy<Value = ModelOverride> {
-    // The peer has a model's provider and name apart.
+    // Karenina has a model's provider and name apart.
     let name = || option::of("[a-z]{1,5}(/[a-z/]{1,5})?");
     (name(), name()).prop_map(|(subject, parser)| ModelOverride { subject, parser })
 }

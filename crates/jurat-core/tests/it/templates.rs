@@ -174,7 +174,7 @@ fn an_answer_cannot_end_the_place_where_it_stands() {
 }
 
 #[test]
-fn what_makes_no_template_is_told() {
+fn definitions_that_are_no_template_are_reported() {
     let field = |name: &str| Field::new(name, Val::Bool(true));
     let truth = |name: &str| Field { ground_truth: GroundTruth::Value(Val::I(1)), ..field(name) };
     let refused = |fields: Vec<Field>, strategy: Option<Rule>, expected: &str| {
@@ -196,7 +196,7 @@ fn what_makes_no_template_is_told() {
     refused(vec![field("a")], leaf("a"), "the strategy names `a`, which is never judged: it has no `ground_truth`");
     let bad = Field::new("a", json(r#"{"type": 5}"#));
     assert!(matches!(Template::new(vec![bad], None), Err(TemplateError::Schema { field, .. }) if field == "a"));
-    // A peer keeps `correct` for itself; here nothing of what is right stands among the fields, so it is a name like others.
+    // Karenina reserves `correct`; here nothing of what is right stands among the fields, so it is a name like others.
     assert!(Template::new(vec![truth("correct")], None).is_ok());
 }
 
@@ -234,7 +234,7 @@ fn the_record_of_a_verdict_is_one_value() {
 }
 
 #[test]
-fn the_stored_form_of_a_peer_is_read() {
+fn the_stored_form_of_karenina_is_read() {
     let stored = r#"{"class_name": "Answer", "fields": [
         {"name": "gene", "type": "str", "description": "the gene", "extraction_hint": null, "ground_truth": "BCL2", "literal_values": null,
          "verify_with": {"type": "ExactMatch", "normalize": ["lowercase", "strip"]}, "weight": 2.0, "is_trace": false},
@@ -425,7 +425,7 @@ fn the_templates_of_the_page_are_templates_and_judge_as_it_says() {
 
 // Laws.
 
-/// Fields that pass or fail as they are told: the ground truth is `true`, the value says whether it passes.
+/// Fields that pass or fail by their values: the ground truth is `true`, the value says whether it passes.
 fn passing_fields(n: usize, weights: &[f64]) -> Vec<Field> {
     let schema = json(r#"{"type": "boolean"}"#);
     let field = |ix: usize| Field {
@@ -585,7 +585,7 @@ fn secret_field() -> impl Strategy<Value = Field> {
     })
 }
 
-/// The primitives that a definition may use: nobody can compare by meaning.
+/// The primitives that a definition may use: none compares by meaning.
 fn primitives() -> Vec<Operator> {
     let is_usable = |it: &Operator| it.entry().origin == Origin::Primitive && it.entry().name != "SemanticMatch";
     operators().into_iter().filter(is_usable).collect()

@@ -110,8 +110,8 @@ const DATES: &[&str] = &[
 ];
 
 /// Values of which comparisons think something: numbers as text, dates, addresses.
-pub(crate) fn telling_value() -> impl Strategy<Value = Value> {
-    let telling = select(
+pub(crate) fn revealing_value() -> impl Strategy<Value = Value> {
+    let revealing = select(
         &[
             "5",
             " 5 ",
@@ -138,7 +138,7 @@ pub(crate) fn telling_value() -> impl Strategy<Value = Value> {
     );
     let leaf = prop_oneof![
         2 => value(),
-        2 => telling.prop_map(Val::from),
+        2 => revealing.prop_map(Val::from),
         1 => select(DATES).prop_map(Val::from),
         2 => number(),
     ];

@@ -65,7 +65,7 @@ where
     reader.end()
 }
 
-/// What the fast path noticed on its way.
+/// What the fast path noticed.
 #[derive(Default)]
 pub(super) struct Notes {
     /// A number may have been rounded.

@@ -1,7 +1,7 @@
 //! Values borrowed from their text, where they stand in a file, and the paths that lead to them.
 //!
 //! [`Val`] is the one value type of jurat: records, replies and operands are all read into it, and every comparison works
-//! on it. It borrows from the text it was read from, keeps numbers exactly, and has no opinion about what a value means.
+//! on it. It borrows from the text it was read from, has exact numbers, and has no opinion about what a value means.
 //! [`Node`] is the same thing with positions, for what authors write. [`FieldPath`] leads into either a whole tree or the
 //! part of it that a [`Projection`] read. [`python`] holds the few text rules that come from Python.
 

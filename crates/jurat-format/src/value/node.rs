@@ -108,7 +108,7 @@ pub fn json_node(text: &str, source: SourceId) -> Result<(Node<'_>, Vec<Repeated
     json_node_within(text, source, usize::MAX)
 }
 
-/// Like [`json_node`], for texts that hold no more than so many values.
+/// Like [`json_node`], for texts that hold at most `max_nodes` values.
 pub fn json_node_within(
     text: &str,
     source: SourceId,
@@ -249,7 +249,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A number as it was written, in the narrowest form that keeps it exactly.
+/// A number as it was written, in the narrowest form that is exact.
 pub(crate) fn number(text: &str) -> Val<'_> {
     if let Ok(integer) = text.parse::<i64>() {
         // `-0` is the one integer that an integer type cannot hold.

@@ -74,7 +74,7 @@ pub enum MissingKind {
     NoKey(Vec<String>),
     /// A member was looked for in something that is not an object.
     NotAnObject(Kind),
-    /// The list has only so many items.
+    /// The list has only this many items.
     NoItem(usize),
     /// An item was looked for in something that is not a list.
     NotAList(Kind),
@@ -226,7 +226,7 @@ fn read_text<'v>(value: &Val<'v>) -> Result<Val<'v>, MissingKind> {
 }
 
 impl Missing {
-    /// What happened, in words, for a reader who sees the path.
+    /// What happened, in words; the reader has seen the path.
     pub fn explain(&self, path: &FieldPath) -> String {
         let place = match self.step {
             0 => "the context".to_owned(),

@@ -191,7 +191,7 @@ impl<'w: 'de, 'de> DeserializeSeed<'de> for Item<'w, '_, '_, 'de> {
     }
 }
 
-/// Finds a key among the wanted ones without keeping it.
+/// Finds a key among the wanted ones without allocating.
 struct Wanted<'w>(&'w [(Box<str>, Want)]);
 
 impl<'w, 'de> DeserializeSeed<'de> for Wanted<'w> {
@@ -239,7 +239,7 @@ mod tests {
     fn the_last_of_a_repeated_key_wins() {
         reads(&["a", "b"], r#"{"a": [1], "b": 2, "a": null}"#, r#"{"a": null, "b": 2}"#, true);
         reads(&["a.b"], r#"{"a": {"b": 1}, "a": {"c": 2}}"#, r#"{"a": {}}"#, true);
-        // What nobody reads may repeat itself.
+        // Keys that are not read may repeat.
         reads(&["b"], r#"{"a": 1, "b": 2, "a": 3}"#, r#"{"b": 2}"#, false);
     }
 

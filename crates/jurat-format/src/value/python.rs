@@ -1,4 +1,4 @@
-//! The text rules that come from Python, where somebody who moves a suite from there would notice a difference.
+//! The text rules that come from Python, as far as a suite that was moved from there depends on them.
 //!
 //! Python prints `True`, `None` and `1.0`, holds `True == 1 == 1.0`, and reads `float(" 1_000 ")`. These are rules of the
 //! verification primitives; operators never use them.
@@ -31,7 +31,7 @@ fn write_repr(out: &mut String, value: &Val<'_>) {
         Val::Bool(false) => out.push_str("False"),
         Val::I(_) | Val::U(_) => out.push_str(&value.to_string()),
         Val::F(number) => write_float(out, *number),
-        // Python's reader keeps integers exactly and turns 1e999 into an infinity.
+        // Python's reader has exact integers and turns 1e999 into an infinity.
         Val::Big(text) if text.contains(['.', 'e', 'E']) => write_float(out, text.parse().unwrap_or(f64::NAN)),
         Val::Big(text) => out.push_str(text),
         Val::Str(text) => write_str(out, text),
@@ -112,7 +112,7 @@ fn write_str(out: &mut String, text: &str) {
     out.push(quote);
 }
 
-/// Rust escapes the same characters in `{:?}` that Python does not print; a leading letter keeps combining marks as they are.
+/// Rust escapes the same characters in `{:?}` that Python does not print; after a letter, combining marks stay as they are.
 fn is_printable(it: char) -> bool {
     matches!(it, ' '..='~') || (!it.is_ascii() && !format!("a{it}").escape_debug().any(|it| it == '\\'))
 }
@@ -165,7 +165,7 @@ fn float_of_text(text: &str) -> Option<f64> {
     ascii.replace('_', "").parse().ok()
 }
 
-/// The value of a decimal digit in any script: Unicode keeps each script's ten digits in one run, zero first.
+/// The value of a decimal digit in any script: Unicode has each script's ten digits in one run, zero first.
 fn decimal_digit(it: char) -> Option<u8> {
     const ZEROS: &[u32] = &[
         0x30, 0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0,

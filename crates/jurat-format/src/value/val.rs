@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write as _;
 
-/// A JSON-like value. Integers that fit 64 bits are exact, other numbers that do not fit keep their text.
+/// A JSON-like value. Integers that fit 64 bits are exact, other numbers that do not fit are stored as text.
 // A tag of one byte would leave room for the boolean beside it, and moving a value would then copy those seven bytes in
 // pieces that overlap what was written: each move waited for memory. A tag as wide as the rest moves in whole words.
 #[derive(Debug, Clone, PartialEq)]
@@ -305,7 +305,7 @@ impl<'a> Map<'a> {
     /// Keys beyond this many are found through a set rather than one by one.
     const FEW: usize = 24;
 
-    /// Makes an object of pairs. A key that comes twice keeps its first place and its last value; the flag says that one did.
+    /// Makes an object of pairs. A key that comes twice has its first place and its last value; the flag says that one did.
     pub fn from_pairs(mut pairs: Vec<(Cow<'a, str>, Val<'a>)>) -> (Map<'a>, bool) {
         let repeated = if pairs.len() <= Self::FEW {
             (1..pairs.len()).any(|ix| pairs[..ix].iter().any(|(key, _)| same_key(key, &pairs[ix].0)))
@@ -363,7 +363,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Sets `key`, keeping its place when it is there. Answers whether it was.
+    /// Sets `key`, in its place when it is there. Returns whether it was.
     pub fn insert(&mut self, key: Cow<'a, str>, value: Val<'a>) -> bool {
         match self.0.iter_mut().find(|(name, _)| same_key(name, &key)) {
             Some((_, old)) => {

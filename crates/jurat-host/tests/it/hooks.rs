@@ -75,7 +75,7 @@ fn the_artifact_has_attributes() {
 }
 
 #[test]
-fn what_goes_wrong_is_told() {
+fn failures_of_a_hook_are_reported() {
     answers("raise RuntimeError('x')", "error: the hook `f` of `check.py` failed: RuntimeError: x");
     answers("raise SystemExit(3)", "error: the hook `f` of `check.py` failed: SystemExit: 3");
     answers("import os; os._exit(7)", "error: the hook `f` of `check.py` ended without an answer (exit status: 7)");

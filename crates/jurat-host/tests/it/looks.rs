@@ -1,4 +1,4 @@
-//! Looking at files: kinds, links, limits, and the wall around a run.
+//! Looking at files: kinds, links, limits, and the bounds of a run.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn folder() -> tempfile::TempDir {
 fn seen(folder: &Path, base: Base, path: &str, expected: &str) {
     let host_files = HostFiles { definition: folder.to_owned(), run: folder.join("run") };
     let look = Look { path: path.to_owned(), base, wants: Wants::Text(100) };
-    let told = match host_files.look(&look) {
+    let shown = match host_files.look(&look) {
         Seen::File(file) => format!("file {} {:?}", file.size, file.text.as_deref().unwrap_or("-")),
         Seen::Nothing => "nothing".to_owned(),
         Seen::Directory => "directory".to_owned(),
@@ -26,7 +26,7 @@ fn seen(folder: &Path, base: Base, path: &str, expected: &str) {
         Seen::Outside => "outside".to_owned(),
         Seen::Hidden(_) => "hidden".to_owned(),
     };
-    assert_eq!(told, expected, "{path}");
+    assert_eq!(shown, expected, "{path}");
 }
 
 #[test]

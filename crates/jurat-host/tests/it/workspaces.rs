@@ -1,4 +1,4 @@
-//! Workspaces: what is copied, what is seen, what is kept, and what is never followed.
+//! Workspaces: what is copied, what is seen, what is retained, and what is never followed.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -59,7 +59,7 @@ fn templates_that_lead_elsewhere_are_refused() {
 #[test]
 fn what_an_agent_leaves_is_never_followed_out() {
     let folder = tempfile::tempdir().expect("a directory");
-    let (workspace, kept) = (folder.path().join("ws"), folder.path().join("kept"));
+    let (workspace, stored) = (folder.path().join("ws"), folder.path().join("kept"));
     written(&folder.path().join("secret.txt"), "secret");
     written(&workspace.join("out/report.md"), "text");
     symlink(folder.path(), workspace.join("up")).expect("a link");
@@ -69,12 +69,12 @@ fn what_an_agent_leaves_is_never_followed_out() {
     }
     symlink("/workspace/out", workspace.join("seen")).expect("a link");
     for path in ["latest.md", "seen/report.md"] {
-        let file = keep(root(&workspace), path, &kept, 100).expect("it is kept");
-        let text = fs::read_to_string(kept.join(&file.path)).expect("it is there");
+        let file = keep(root(&workspace), path, &stored, 100).expect("it is stored");
+        let text = fs::read_to_string(stored.join(&file.path)).expect("it is there");
         assert_eq!((file.path.to_str(), text.as_str()), (Some(path), "text"), "links within are followed");
     }
-    let file = keep(root(&workspace), "out/report.md", &kept, 100).expect("it is kept");
-    assert_eq!((file.size, fs::read_to_string(kept.join(&file.path)).expect("it is there").as_str()), (4, "text"));
+    let file = keep(root(&workspace), "out/report.md", &stored, 100).expect("it is stored");
+    assert_eq!((file.size, fs::read_to_string(stored.join(&file.path)).expect("it is there").as_str()), (4, "text"));
     for (path, why) in [
         ("up/secret.txt", "a link in its path leads out of the workspace, where it is not followed"),
         ("file", "a link in its path leads out of the workspace, where it is not followed"),
@@ -84,16 +84,16 @@ fn what_an_agent_leaves_is_never_followed_out() {
         ("none.md", "it is not there"),
         ("out", "it is no plain file"),
     ] {
-        assert_eq!(keep(root(&workspace), path, &kept, 100), Err(why.to_owned()), "{path}");
+        assert_eq!(keep(root(&workspace), path, &stored, 100), Err(why.to_owned()), "{path}");
     }
-    assert!(keep(root(&workspace), "out/report.md", &kept, 3).is_err(), "too large");
+    assert!(keep(root(&workspace), "out/report.md", &stored, 3).is_err(), "too large");
     let walked = walk(&workspace).expect("a look");
     assert!(!walked.files.keys().any(|it| it.contains("secret")), "links are not followed");
     assert!(compare(&workspace, &walked, walked.clone()).texts.values().all(|(text, _)| text != "secret"));
 }
 
 #[test]
-fn pipes_and_deep_directories_keep_nobody_waiting() {
+fn pipes_and_deep_directories_do_not_block() {
     let folder = tempfile::tempdir().expect("a directory");
     let mut deep = folder.path().to_owned();
     for _ in 0..100 {

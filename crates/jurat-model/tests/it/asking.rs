@@ -85,7 +85,7 @@ pub(crate) async fn ask(transport: &Transport, model: &Model, request: &ModelReq
 }
 
 /// An outcome on a line.
-pub(crate) fn told(outcome: &Outcome) -> String {
+pub(crate) fn shown(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Answer(answer) => {
             let calls: Vec<String> =
@@ -104,7 +104,7 @@ pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
     runtime.block_on(future)
 }
 
-/// Runs a future whose clock goes on only when nothing else does.
+/// Runs a future whose clock advances only when nothing else happens.
 pub(crate) fn run_paused<T>(future: impl Future<Output = T>) -> T {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     builder.enable_all().start_paused(true).build().expect("a runtime starts").block_on(future)

@@ -1,4 +1,4 @@
-//! What the meter is asked and told, whatever becomes of a request.
+//! What the meter reserves and settles, whatever the result of a request.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,9 +9,9 @@ use jurat_core::verdict::StopReason;
 use jurat_model::{Asker, Bound, Meter, Reservation, Settled, Transport, TransportOptions};
 use jurat_testkit::{Endpoint, Fault, Reply, Script, Usage, When};
 
-use crate::asking::{model_with, options, question, run, told, until};
+use crate::asking::{model_with, options, question, run, shown, until};
 
-/// Notes everything, and allows so many requests.
+/// Notes everything, and allows this many requests.
 struct Ledger {
     allowed: AtomicU64,
     lines: Mutex<Vec<String>>,
@@ -23,11 +23,11 @@ impl Ledger {
     }
 
     fn note(&self, line: String) {
-        self.lines.lock().expect("nobody panics").push(line);
+        self.lines.lock().expect("no thread panics").push(line);
     }
 
     fn lines(&self) -> String {
-        self.lines.lock().expect("nobody panics").join(", ")
+        self.lines.lock().expect("no thread panics").join(", ")
     }
 }
 
@@ -55,7 +55,7 @@ impl Meter for Ledger {
 
 const SETTINGS: &str = r#""max_tokens": 50, "price": {"input": 1000000, "output": 2000000}"#;
 
-/// Asks an endpoint one question with four requests at most; the outcome and what the meter was told.
+/// Asks an endpoint one question with four requests at most; the outcome and what the meter settled.
 fn asked(script: Script, allowed: u64) -> (String, String) {
     asked_within(options().request_timeout, script, allowed)
 }
@@ -68,7 +68,7 @@ fn asked_within(request_timeout: Duration, script: Script, allowed: u64) -> (Str
         let transport = Transport::new(TransportOptions { request_timeout, ..options() });
         transport.ask(&model, Asker { case: "c", task: "t", turn: None, priority: 0 }, &question("q"), 4, &ledger).await
     });
-    (told(&outcome), ledger.lines())
+    (shown(&outcome), ledger.lines())
 }
 
 fn yes() -> Script {
@@ -87,14 +87,14 @@ fn failing(fault: Fault) -> Script {
 #[test]
 fn each_request_is_allowed_and_settled_once() {
     assert_eq!(asked(yes(), 9), ("stop: yes after 1".to_owned(), "answer 13 16".to_owned()));
-    for (fault, told) in [
+    for (fault, shown) in [
         (Fault::status(429), "nothing"),
         (Fault::status(500), "nothing"),
         (Fault::Reset, "unknown"),
         (Fault::CutBody, "unknown"),
         (Fault::TruncatedBody, "unknown"),
     ] {
-        let expected = ("stop: yes after 2".to_owned(), format!("{told}, answer 13 16"));
+        let expected = ("stop: yes after 2".to_owned(), format!("{shown}, answer 13 16"));
         assert_eq!(asked(failing(fault.clone()), 9), expected, "{fault:?}");
     }
     let expected = ("stop: yes after 2".to_owned(), "unknown, answer 13 16".to_owned());
@@ -111,7 +111,7 @@ fn what_is_not_allowed_is_not_asked() {
 }
 
 #[test]
-fn whoever_gives_up_owes_what_was_sent_and_nothing_else() {
+fn an_aborted_request_costs_only_if_it_was_sent() {
     let endpoint = Endpoint::start(Script::new().held());
     let ledger = Arc::new(Ledger::allowing(9));
     let settings = format!(r#"{{"base_url": "{}", {SETTINGS}}}"#, endpoint.url());
@@ -161,7 +161,7 @@ struct Budget {
 impl Meter for Budget {
     fn reserve(&self, bound: &Bound) -> Result<Option<Reservation>, StopReason> {
         let tokens = bound.tokens().expect("output is bounded");
-        let mut spent = self.spent.lock().expect("nobody panics");
+        let mut spent = self.spent.lock().expect("no thread panics");
         if spent.0 + tokens > self.limit {
             return Err(StopReason::Budget);
         }
@@ -170,7 +170,7 @@ impl Meter for Budget {
     }
 
     fn settle(&self, reserved: Reservation, settled: Settled) {
-        let mut spent = self.spent.lock().expect("nobody panics");
+        let mut spent = self.spent.lock().expect("no thread panics");
         let actual = match settled {
             Settled::Answer { usage, .. } => usage.map_or(reserved.tokens, |it| it.total()),
             Settled::Nothing => 0,
@@ -203,7 +203,7 @@ fn a_budget_is_never_overspent_however_many_ask_at_once() {
         }
         asked.join_all().await
     });
-    let (reserved, spent) = *budget.spent.lock().expect("nobody panics");
+    let (reserved, spent) = *budget.spent.lock().expect("no thread panics");
     assert_eq!(reserved, spent);
     assert!(spent <= 20_000, "{spent}");
     let n_stopped = outcomes.iter().filter(|it| matches!(it, Outcome::NotRun(StopReason::Budget))).count();

@@ -1,4 +1,4 @@
-//! What goes wrong on the way, and what becomes of it: the same in every wire format, whole and streamed.
+//! What goes wrong with a request, and the outcome: the same in every wire format, whole and streamed.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use jurat_core::effect::{FaultKind, Outcome};
 use jurat_model::{Transport, TransportOptions};
 use jurat_testkit::{Endpoint, Fault, Reply, RetryAfter, Script, When};
 
-use crate::asking::{PROVIDERS, ask, model, options, question, run, told};
+use crate::asking::{PROVIDERS, ask, model, options, question, run, shown};
 use crate::raw::{Raw, answer};
 
 /// Asks one question of an endpoint that fails like this.
@@ -106,7 +106,7 @@ fn no_answer_in_time_is_asked_again() {
                 Transport::new(TransportOptions { stream, request_timeout: Duration::from_secs(3), ..options() });
             ask(&transport, &model("openai", &endpoint.url()), &question("capital?")).await
         });
-        assert_eq!(told(&outcome), "stop: Paris after 2");
+        assert_eq!(shown(&outcome), "stop: Paris after 2");
         let Outcome::Answer(answer) = outcome else { panic!("an answer") };
         assert_eq!(answer.failed[0].kind, FaultKind::Timeout);
         assert_eq!(answer.failed[0].message, format!("no answer from 127.0.0.1:{} within 3 s", endpoint.port()));
@@ -130,7 +130,7 @@ fn what_the_model_says_is_an_answer_whatever_it_says() {
 }
 
 #[test]
-fn where_nobody_listens_is_a_fault() {
+fn a_port_without_a_listener_is_a_fault() {
     let port = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         listener.local_addr().expect("it has an address").port()
@@ -140,7 +140,7 @@ fn where_nobody_listens_is_a_fault() {
         ask(&transport, &model("openai", &format!("http://127.0.0.1:{port}")), &question("capital?")).await
     });
     let expected = format!("connect after 4: no connection to http://127.0.0.1:{port}: connection refused");
-    assert!(told(&outcome).starts_with(&expected), "{outcome:?}");
+    assert!(shown(&outcome).starts_with(&expected), "{outcome:?}");
 }
 
 /// What providers say, what it means for further requests, and the sentence that people read. `HOST` stands for the address.
@@ -249,7 +249,7 @@ const SAID: [(&str, &str, &str, &str, &str); 17] = [
 ];
 
 #[test]
-fn a_fault_says_what_it_means_and_who_was_asked() {
+fn a_fault_has_a_class_and_names_the_endpoint() {
     for (provider, status, body, class, text) in SAID {
         let server = Raw::saying(answer(status, "", body));
         let outcome = run(async {

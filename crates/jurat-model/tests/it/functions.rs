@@ -9,9 +9,9 @@ use jurat_core::effect::{Finish, ModelRequest, Served, Usage};
 use jurat_model::codec::Reply;
 use jurat_model::{Answering, Asker, Function, Model, Transport, TransportOptions, resolve};
 
-use crate::asking::{NoFiles, ask, options, question, run, run_paused, told};
+use crate::asking::{NoFiles, ask, options, question, run, run_paused, shown};
 
-/// Says who asks what, after a while.
+/// Repeats the caller and the question, after a while.
 struct Echo {
     wait: Duration,
     open: AtomicUsize,
@@ -57,8 +57,8 @@ fn a_function_answers_once_and_an_error_is_a_fault() {
     let model = model(&function);
     assert_eq!((model.is_local(), model.is_sequential()), (true, false));
     run(async {
-        assert_eq!(told(&ask(&transport, &model, &question("why")).await), "stop: t1 of c1 asks why after 1");
-        assert_eq!(told(&ask(&transport, &model, &question("what?")).await), "no_answer after 1: nobody knows");
+        assert_eq!(shown(&ask(&transport, &model, &question("why")).await), "stop: t1 of c1 asks why after 1");
+        assert_eq!(shown(&ask(&transport, &model, &question("what?")).await), "no_answer after 1: nobody knows");
     });
 }
 
@@ -72,7 +72,7 @@ fn a_function_has_limits_like_any_model() {
         let (transport, model) = (Arc::new(transport), Arc::new(model));
         for question in questions {
             let (transport, model) = (Arc::clone(&transport), Arc::clone(&model));
-            asked.spawn(async move { told(&ask(&transport, &model, &question).await) });
+            asked.spawn(async move { shown(&ask(&transport, &model, &question).await) });
         }
         assert_eq!(asked.join_all().await.len(), 40);
     });
@@ -84,13 +84,13 @@ fn a_function_that_takes_too_long_is_given_up() {
     let function = Echo::after(Duration::from_secs(60));
     let transport = Transport::new(TransportOptions { request_timeout: Duration::from_secs(1), ..options() });
     let outcome = run_paused(ask(&transport, &model(&function), &question("why")));
-    assert!(told(&outcome).starts_with("timeout after "), "{}", told(&outcome));
+    assert!(shown(&outcome).starts_with("timeout after "), "{}", shown(&outcome));
 }
 
 #[test]
-fn a_function_that_nobody_supplies_is_told_so() {
+fn a_function_that_is_not_supplied_is_an_error() {
     let resolved = resolve("call/echo", &[], &|_| None).expect("a function needs no key");
-    let error = Model::open(resolved, Path::new(""), &NoFiles, &|_| None).expect_err("nobody supplies it");
-    let told = error.to_string();
-    assert!(told.starts_with("`call/echo` is a function of the program that runs the suite"), "{told}");
+    let error = Model::open(resolved, Path::new(""), &NoFiles, &|_| None).expect_err("it is not supplied");
+    let shown = error.to_string();
+    assert!(shown.starts_with("`call/echo` is a function of the program that runs the suite"), "{shown}");
 }

@@ -8,7 +8,7 @@
 //! answer-NAME.json   what that means
 //! ```
 //!
-//! `JURAT_BLESS=1` writes what is expected anew, but never other bytes under the same revision: answers are kept under it, and an equal
+//! `JURAT_BLESS=1` writes what is expected anew, but never other bytes under the same revision: answers are stored under it, and an equal
 //! request that becomes other bytes may be answered differently. Raise `REVISION` of the codec first.
 
 use std::fmt::Write as _;

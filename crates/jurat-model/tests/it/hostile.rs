@@ -6,7 +6,7 @@ use std::io::{Read as _, Write as _};
 use jurat_core::effect::{Outcome, Usage};
 use jurat_model::{Transport, TransportOptions};
 
-use crate::asking::{KEY, ask, model, model_with, options, question, run, told};
+use crate::asking::{KEY, ask, model, model_with, options, question, run, shown};
 use crate::raw::{Raw, answer};
 
 fn asked_with(options: TransportOptions, provider: &str, server: &Raw) -> Outcome {
@@ -76,7 +76,7 @@ fn arguments_may_be_an_object() {
         let body = format!(
             r#"{{"choices": [{{"message": {{"tool_calls": [{{"id": 1, "function": {{"name": "f", "arguments": {arguments}}}}}]}}}}]}}"#
         );
-        told(&asked("openai", &Raw::saying(answer("200 OK", "", body))))
+        shown(&asked("openai", &Raw::saying(answer("200 OK", "", body))))
     };
     for arguments in [r#"{"q": 1}"#, r#""{\"q\": 1}""#] {
         assert_eq!(call(arguments), r#"tool_calls:  f({"q": 1}) after 1"#);
@@ -96,11 +96,11 @@ fn content_of_another_kind_is_no_reply() {
         "Paris",
     ] {
         let outcome = asked("openai", &Raw::saying(answer("200 OK", "", body)));
-        assert!(told(&outcome).starts_with("garbled after 4: invalid reply from 127.0.0.1:"), "{body}: {outcome:?}");
+        assert!(shown(&outcome).starts_with("garbled after 4: invalid reply from 127.0.0.1:"), "{body}: {outcome:?}");
     }
     let outcome =
         asked("openai", &Raw::saying(answer("200 OK", "", b"{\"choices\": [{\"message\": {\"content\": \"\xff\"}}]}")));
-    assert!(told(&outcome).starts_with("garbled after 4: "), "{outcome:?}");
+    assert!(shown(&outcome).starts_with("garbled after 4: "), "{outcome:?}");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_redirect_on_the_same_host_is_followed() {
                 let bytes = if number == 0 { answer(status, &headers, "") } else { answer("200 OK", "", PARIS) };
                 stream.write_all(&bytes).expect("it is read");
             });
-            assert_eq!(told(&asked("openai", &server)), "stop: Paris after 1");
+            assert_eq!(shown(&asked("openai", &server)), "stop: Paris after 1");
             let seen = server.seen();
             assert_eq!(seen[1].head[0], "post /elsewhere?x=1 http/1.1");
             assert_eq!(seen[0].body, seen[1].body);
@@ -144,7 +144,7 @@ fn a_redirect_elsewhere_takes_no_key_along() {
     }
     assert_eq!(other.seen().len(), 0);
     let endless = Raw::saying(answer("307 Temporary Redirect", "location: /v1\r\nconnection: close\r\n", ""));
-    assert!(told(&asked("openai", &endless)).starts_with("status:308 after 1: 127.0.0.1:"));
+    assert!(shown(&asked("openai", &endless)).starts_with("status:308 after 1: 127.0.0.1:"));
     assert_eq!(endless.seen().len(), 5);
 }
 
@@ -156,7 +156,7 @@ fn what_is_compressed_is_refused_once_and_in_words() {
             "garbled after 1: the reply of {} is compressed (`{encoding}`), although `identity` was asked for",
             server.address
         );
-        assert_eq!(told(&asked("openai", &server)), expected);
+        assert_eq!(shown(&asked("openai", &server)), expected);
         assert_eq!(server.seen()[0].header("accept-encoding"), Some("identity"));
     }
 }
@@ -180,7 +180,7 @@ fn a_body_without_end_is_read_to_a_bound() {
     let comment = format!(": {}\n\n", "nothing ".repeat(500));
     for (stream, piece) in [(false, "x"), (true, event.as_str()), (true, comment.as_str()), (true, "data: x")] {
         let server = endless(HEAD, piece);
-        let outcome = told(&asked_with(TransportOptions { stream, ..options() }, "openai", &server));
+        let outcome = shown(&asked_with(TransportOptions { stream, ..options() }, "openai", &server));
         assert_eq!(
             outcome,
             format!("garbled after 1: the reply of {} has more than 64 MiB", server.address),
@@ -202,7 +202,7 @@ fn garbage_in_a_stream_is_no_answer() {
 #[test]
 fn headers_without_end_are_no_reply() {
     let server = endless("HTTP/1.1 200 OK\r\nx-a: ", "a");
-    assert!(told(&asked("openai", &server)).starts_with("garbled after 4: the reply of 127.0.0.1:"));
+    assert!(shown(&asked("openai", &server)).starts_with("garbled after 4: the reply of 127.0.0.1:"));
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn a_reply_that_stops_halfway_times_out_twice_at_most() {
         "timeout after 2: no answer from {} within 0.3 s; it was asked 2 times and not again, because each request may be paid for",
         server.address
     );
-    assert_eq!(told(&outcome), expected);
+    assert_eq!(shown(&outcome), expected);
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn an_address_may_have_a_query_and_variables() {
     let stored = &model.endpoint().address;
     assert_eq!(stored, &format!("{}/openai/deployments/gpt?api-version=2024-06-01&sig=${{SIGNATURE}}", server.url()));
     let outcome = run(async { ask(&Transport::new(options()), &model, &question("capital?")).await });
-    assert_eq!(told(&outcome), "stop: Paris after 1");
+    assert_eq!(shown(&outcome), "stop: Paris after 1");
     let seen = &server.seen()[0];
     assert_eq!(
         seen.head[0],
@@ -288,7 +288,7 @@ fn a_schema_is_sent_as_the_endpoint_takes_it() {
         request.output = Some(jurat_format::value::parse_json(schema).expect("it is JSON").value.into_owned().into());
         let model = model_with("openai/m", &settings, &|_| None);
         assert_eq!(
-            told(&run(async { ask(&Transport::new(options()), &model, &request).await })),
+            shown(&run(async { ask(&Transport::new(options()), &model, &request).await })),
             "stop: Paris after 1"
         );
         String::from_utf8(server.seen()[0].body.clone()).expect("it is text")
@@ -307,5 +307,5 @@ fn a_schema_is_sent_as_the_endpoint_takes_it() {
 #[test]
 fn the_answer_may_be_the_arguments_of_a_tool() {
     let body = r#"{"choices": [{"message": {"content": null, "tool_calls": [{"id": "c", "function": {"name": "jurat_answer", "arguments": "{\"ok\": true}"}}]}, "finish_reason": "tool_calls"}]}"#;
-    assert_eq!(told(&asked("openai", &Raw::saying(answer("200 OK", "", body)))), r#"stop: {"ok":true} after 1"#);
+    assert_eq!(shown(&asked("openai", &Raw::saying(answer("200 OK", "", body)))), r#"stop: {"ok":true} after 1"#);
 }

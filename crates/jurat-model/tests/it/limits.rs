@@ -1,4 +1,4 @@
-//! How many at once, how many a minute, who goes first, and waits that everybody keeps.
+//! How many at once, how many a minute, which request goes first, and waits that hold for all.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,9 +9,9 @@ use jurat_testkit::{Answer, Endpoint, Fault, Reply, Request, RetryAfter, Script}
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::asking::{ask, model, named_script, options, question, run, run_paused, script, script_with, told, until};
+use crate::asking::{ask, model, named_script, options, question, run, run_paused, script, script_with, shown, until};
 
-/// Asks so many questions at once; the priority of each is made of its number.
+/// Asks this many questions at once; the priority of each is made of its number.
 fn ask_all(
     transport: &Arc<Transport>,
     model: &Arc<Model>,
@@ -40,7 +40,7 @@ fn on_threads<T>(future: impl Future<Output = T>) -> T {
 }
 
 #[test]
-fn exactly_as_many_at_once_as_was_said_and_never_more_connections() {
+fn concurrency_is_exactly_the_configured_one() {
     for concurrency in [1, 7, 64] {
         let endpoint = Endpoint::start(Script::new().held().reply(Reply::text("yes")));
         let n = 10 * concurrency as u64;
@@ -56,7 +56,7 @@ fn exactly_as_many_at_once_as_was_said_and_never_more_connections() {
             }
             endpoint.release_all();
             while let Some(answered) = asked.join_next().await {
-                assert_eq!(told(&answered.expect("it does not panic").1), "stop: yes after 1");
+                assert_eq!(shown(&answered.expect("it does not panic").1), "stop: yes after 1");
             }
         });
         let stats = endpoint.stats();
@@ -71,7 +71,7 @@ fn answers_that_come_at_once_share_connections_too() {
     on_threads(async {
         let mut asked = ask_all(&transport(16), &Arc::new(model("openai", &endpoint.url())), 2000, |_| 0);
         while let Some(answered) = asked.join_next().await {
-            assert_eq!(told(&answered.expect("it does not panic").1), "stop: yes after 1");
+            assert_eq!(shown(&answered.expect("it does not panic").1), "stop: yes after 1");
         }
     });
     let stats = endpoint.stats();
@@ -87,7 +87,11 @@ fn streams_are_read_to_their_end_so_that_connections_serve_again() {
             let transport = Transport::new(TransportOptions { concurrency: 1, stream: true, ..options() });
             let model = model(provider, &endpoint.url());
             for _ in 0..12 {
-                assert_eq!(told(&ask(&transport, &model, &question("q")).await), "stop: a b c d after 1", "{provider}");
+                assert_eq!(
+                    shown(&ask(&transport, &model, &question("q")).await),
+                    "stop: a b c d after 1",
+                    "{provider}"
+                );
             }
         }
     });
@@ -95,7 +99,7 @@ fn streams_are_read_to_their_end_so_that_connections_serve_again() {
 }
 
 #[test]
-fn the_oldest_case_goes_first_then_who_came_first() {
+fn the_oldest_case_goes_first_then_the_oldest_request() {
     let endpoint = Endpoint::start(Script::new().held().keep_requests().reply(Reply::text("yes")));
     run(async {
         let transport = transport(1);
@@ -110,12 +114,12 @@ fn the_oldest_case_goes_first_then_who_came_first() {
                 let question = question(&format!("question {number}"));
                 (number, transport.ask(&model, asker, &question, 1, &Unmetered).await)
             });
-            // On one thread, whoever was started before is now in the queue.
+            // On one thread, the tasks started before are now in the queue.
             tokio::task::yield_now().await;
         }
         endpoint.release_all();
         while let Some(answered) = asked.join_next().await {
-            assert_eq!(told(&answered.expect("it does not panic").1), "stop: yes after 1");
+            assert_eq!(shown(&answered.expect("it does not panic").1), "stop: yes after 1");
         }
     });
     let order: Vec<String> = endpoint.requests().iter().map(|it| it.prompt.replace("question ", "")).collect();
@@ -123,12 +127,12 @@ fn the_oldest_case_goes_first_then_who_came_first() {
 }
 
 #[test]
-fn a_wait_that_the_provider_asks_for_holds_for_everybody() {
+fn a_wait_that_the_provider_asks_for_holds_for_all_requests() {
     for retry_after in [RetryAfter::Millis(400), RetryAfter::Seconds(1), RetryAfter::Date(Duration::from_secs(1))] {
         let arrivals: Arc<Mutex<Vec<std::time::Instant>>> = Arc::default();
         let noted = Arc::clone(&arrivals);
         let endpoint = Endpoint::start(Script::answering(move |request: &Request| {
-            noted.lock().expect("nobody panics").push(std::time::Instant::now());
+            noted.lock().expect("no thread panics").push(std::time::Instant::now());
             if request.number == 1 {
                 Answer::from(Fault::rate_limited(retry_after))
             } else {
@@ -144,7 +148,7 @@ fn a_wait_that_the_provider_asks_for_holds_for_everybody() {
                 assert!(matches!(answered.expect("it does not panic").1, Outcome::Answer(_)));
             }
         });
-        let arrivals = arrivals.lock().expect("nobody panics");
+        let arrivals = arrivals.lock().expect("no thread panics");
         assert_eq!(arrivals.len(), 7);
         let waited = arrivals[1] - arrivals[0];
         let least = match retry_after {
@@ -158,7 +162,7 @@ fn a_wait_that_the_provider_asks_for_holds_for_everybody() {
 }
 
 #[test]
-fn waits_are_kept_to_the_millisecond_and_shared() {
+fn waits_are_exact_to_the_millisecond_and_shared() {
     run_paused(async {
         let lines = concat!(
             "{\"match\": {\"contains\": \"question 0\"}, \"fault\": \"status:429\", \"retry_after\": 30, \"latency_ms\": 50}\n",
@@ -171,7 +175,7 @@ fn waits_are_kept_to_the_millisecond_and_shared() {
             assert!(matches!(answered.expect("it does not panic").1, Outcome::Answer(_)));
             ends.push(started.elapsed().as_millis());
         }
-        // Three were under way when it came; everybody else waited 30 seconds from then.
+        // Three were under way when it came; all others waited 30 seconds from then.
         assert_eq!(ends[..4], [100, 100, 100, 30_150], "{ends:?}");
         assert!(ends[19] < 31_000, "{ends:?}");
     });
@@ -185,12 +189,12 @@ fn a_wait_that_is_too_long_ends_it() {
         let why = "the endpoint asks to wait 3600 s (`retry-after`) and jurat waits at most 600 s";
         let expected =
             format!("status:429 after 1: the model answered with status 429; it was not asked again, because {why}");
-        assert_eq!(told(&outcome), expected);
+        assert_eq!(shown(&outcome), expected);
     });
 }
 
 #[test]
-fn requests_and_tokens_a_minute_are_kept() {
+fn requests_and_tokens_a_minute_are_limited() {
     let minutes = |settings: &str, n: u64| {
         let line = r#"{"reply": "yes", "usage": {"input": 90, "output": 10}, "times": "*"}"#;
         let model = script_with(line, settings);
@@ -233,7 +237,7 @@ fn a_model_that_must_wait_does_not_hold_up_another() {
 }
 
 #[test]
-fn whoever_gives_up_leaves_no_trace() {
+fn an_aborted_request_frees_its_place() {
     let endpoint = Endpoint::start(Script::new().held().reply(Reply::text("yes")));
     run(async {
         let transport = transport(2);
@@ -246,7 +250,7 @@ fn whoever_gives_up_leaves_no_trace() {
         endpoint.release_all();
         let mut asked = ask_all(&transport, &model, 10, |_| 0);
         while let Some(answered) = asked.join_next().await {
-            assert_eq!(told(&answered.expect("it does not panic").1), "stop: yes after 1");
+            assert_eq!(shown(&answered.expect("it does not panic").1), "stop: yes after 1");
         }
     });
     let stats = endpoint.stats();

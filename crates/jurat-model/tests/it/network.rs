@@ -13,7 +13,7 @@ use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio_rustls::TlsAcceptor;
 
-use crate::asking::{KEY, ask, model, options, question, run, told};
+use crate::asking::{KEY, ask, model, options, question, run, shown};
 
 /// A listener on its own thread that deals with each connection; its address.
 fn listener(mut each: impl FnMut(TcpStream) + Send + 'static) -> String {
@@ -38,34 +38,34 @@ fn proxied(variables: &[(&str, String)]) -> TransportOptions {
 
 /// Asks a model at an address; what came of it.
 fn asked(options: TransportOptions, url: &str) -> String {
-    run(async { told(&ask(&Transport::new(options), &model("openai", url), &question("q")).await) })
+    run(async { shown(&ask(&Transport::new(options), &model("openai", url), &question("q")).await) })
 }
 
 #[test]
-fn a_proxy_is_told_where_to_go() {
-    let (seen, told_to_proxy) = mpsc::channel();
+fn a_proxy_receives_the_target_and_its_credentials() {
+    let (seen, received) = mpsc::channel();
     let proxy = listener(move |mut stream| {
         let mut reader = BufReader::new(stream.try_clone().expect("a socket can be shared"));
         let head = head(&mut reader);
         let length = head.iter().find_map(|it| it.strip_prefix("content-length: ")).and_then(|it| it.parse().ok());
         reader.read_exact(&mut vec![0; length.expect("a length")]).expect("a body");
-        seen.send(head).expect("somebody listens");
+        seen.send(head).expect("the other side listens");
         let body = r#"{"choices": [{"message": {"content": "by proxy"}, "finish_reason": "stop"}]}"#;
         write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()).expect("an answer");
     });
     let options =
         || proxied(&[("HTTP_PROXY", format!("http://user:word@{proxy}")), ("NO_PROXY", "direct.invalid".to_owned())]);
     assert_eq!(asked(options(), "http://model.invalid:8000/v1"), "stop: by proxy after 1");
-    let head = told_to_proxy.recv().expect("the proxy was asked");
+    let head = received.recv().expect("the proxy was asked");
     assert_eq!(head[0], "post http://model.invalid:8000/v1/chat/completions http/1.1");
     assert!(head.contains(&"host: model.invalid:8000".to_owned()), "{head:?}");
     // `user:word`
     assert!(head.contains(&"proxy-authorization: basic dxnlcjp3b3jk".to_owned()), "{head:?}");
-    // Who is excepted, and this machine, are reached directly.
+    // Hosts that are excepted, and this machine, are reached directly.
     assert!(asked(options(), "http://direct.invalid/v1").starts_with("connect after 4: "));
     let endpoint = Endpoint::start(Script::new().reply(Reply::text("direct")));
     assert_eq!(asked(options(), &endpoint.url()), "stop: direct after 1");
-    assert!(told_to_proxy.try_recv().is_err());
+    assert!(received.try_recv().is_err());
 }
 
 #[test]
@@ -120,8 +120,8 @@ fn tunnel(seen: mpsc::Sender<String>) -> String {
     listener(move |mut stream| {
         let line = head(&mut BufReader::new(stream.try_clone().expect("a socket can be shared")))[0].clone();
         let port = line.split([':', ' ']).nth(2).expect("a port").to_owned();
-        seen.send(line).expect("somebody listens");
-        let mut inside = TcpStream::connect(format!("127.0.0.1:{port}")).expect("somebody listens");
+        seen.send(line).expect("the other side listens");
+        let mut inside = TcpStream::connect(format!("127.0.0.1:{port}")).expect("the other side listens");
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").expect("an answer");
         let (mut from, mut to) = (stream.try_clone().expect("a socket"), inside.try_clone().expect("a socket"));
         thread::spawn(move || std::io::copy(&mut from, &mut to));
@@ -144,7 +144,7 @@ fn a_secured_connection_is_trusted_as_the_system_says() {
     std::fs::write(&trusted, authority).expect("a file can be written");
     let other = folder.path().join("other.pem");
     std::fs::write(&other, secured(&endpoint).authority).expect("a file can be written");
-    let (seen, told_to_proxy) = mpsc::channel();
+    let (seen, received) = mpsc::channel();
     let proxy = tunnel(seen);
     let asked = |url: &str, file: &std::path::Path, proxy: Option<&str>| {
         let mut command = Command::new(std::env::current_exe().expect("this program"));
@@ -165,8 +165,8 @@ fn a_secured_connection_is_trusted_as_the_system_says() {
     let refused = asked(&format!("https://127.0.0.1:{port}/v1"), &trusted, None);
     assert!(refused.contains("no secure connection: "), "{refused}");
     // This machine is never reached through a proxy, so a name is used that only the proxy knows.
-    assert!(told_to_proxy.try_recv().is_err());
+    assert!(received.try_recv().is_err());
     let through = asked(&format!("https://model.invalid:{port}/v1"), &trusted, Some(&format!("http://{proxy}")));
-    assert_eq!(told_to_proxy.recv().expect("the proxy was asked"), format!("connect model.invalid:{port} http/1.1"));
+    assert_eq!(received.recv().expect("the proxy was asked"), format!("connect model.invalid:{port} http/1.1"));
     assert_eq!(through, "stop: in secret after 1");
 }

@@ -8,7 +8,7 @@ use jurat_core::effect::{Message, ModelRequest, Tool, ToolCall, ToolChoice};
 use jurat_format::value::{Value, parse_json};
 use jurat_model::{Model, Transport, TransportOptions, resolve};
 
-use crate::asking::{NoFiles, ask, options, question, run, told, until};
+use crate::asking::{NoFiles, ask, options, question, run, shown, until};
 
 /// A program in a folder of its own; the folder goes with it.
 struct Program {
@@ -70,7 +70,7 @@ esac"#
             ("error", "no_answer after 1: `sh` replied with the error `the judge is ill`"),
             ("both", "garbled after 4: a reply has one of `text`, `json`, `tool_calls` and `error`"),
         ] {
-            assert_eq!(told(&ask(&transport, &model, &question(prompt)).await), expected);
+            assert_eq!(shown(&ask(&transport, &model, &question(prompt)).await), expected);
         }
     });
     assert_eq!(program.n_starts(), 1);
@@ -81,7 +81,7 @@ esac"#
 }
 
 #[test]
-fn a_program_is_told_everything() {
+fn a_program_receives_the_whole_request() {
     let program =
         Program::new(&format!(r#"printf '%s\n' "$line" >> seen; {ID}; echo "{{\"id\": $id, \"text\": \"\"}}""#));
     let value = |text: &str| parse_json(text).expect("JSON").value.into_owned();
@@ -123,7 +123,7 @@ echo "{{\"id\": $id, \"text\": \"second\"}}"; echo "{{\"id\": $first, \"text\": 
     run(async {
         let ask = |text: &'static str| {
             let (model, transport) = (Arc::clone(&model), Arc::clone(&transport));
-            tokio::spawn(async move { told(&ask(&transport, &model, &question(text)).await) })
+            tokio::spawn(async move { shown(&ask(&transport, &model, &question(text)).await) })
         };
         let (one, two) = (ask("one"), ask("two"));
         assert_eq!(one.await.expect("it does not panic"), "stop: first after 1");
@@ -144,15 +144,15 @@ esac"#
     let model = program.open();
     run(async {
         let transport = Transport::new(options());
-        assert_eq!(told(&ask(&transport, &model, &question("plain")).await), "stop: yes after 1");
+        assert_eq!(shown(&ask(&transport, &model, &question("plain")).await), "stop: yes after 1");
         assert_eq!(
-            told(&ask(&transport, &model, &question("die")).await),
+            shown(&ask(&transport, &model, &question("die")).await),
             "cut after 4: `sh` ended before it answered (exit status: 3)"
         );
         assert_eq!(program.n_starts(), 4);
-        assert_eq!(told(&ask(&transport, &model, &question("plain")).await), "stop: yes after 1");
+        assert_eq!(shown(&ask(&transport, &model, &question("plain")).await), "stop: yes after 1");
         assert_eq!(program.n_starts(), 5);
-        let babbled = told(&ask(&transport, &model, &question("babble")).await);
+        let babbled = shown(&ask(&transport, &model, &question("babble")).await);
         assert!(babbled.starts_with("garbled after 4: `sh` wrote a line that is no reply ("), "{babbled}");
         assert!(babbled.ends_with("): `hello`; notes belong on standard error"), "{babbled}");
     });
@@ -162,7 +162,7 @@ esac"#
 fn a_line_without_end_is_read_to_a_bound() {
     let program = Program::new("exec cat /dev/zero");
     let model = program.open();
-    let outcome = run(async { told(&ask(&Transport::new(options()), &model, &question("q")).await) });
+    let outcome = run(async { shown(&ask(&Transport::new(options()), &model, &question("q")).await) });
     assert_eq!(outcome, "garbled after 4: `sh` wrote a line of more than 64 MiB");
 }
 
@@ -176,17 +176,17 @@ case "$line" in *never*) ;; *) echo "{{\"id\": $id, \"text\": \"yes\"}}" ;; esac
     run(async {
         let transport = Transport::new(TransportOptions { request_timeout: Duration::from_millis(100), ..options() });
         assert_eq!(
-            told(&ask(&transport, &model, &question("never")).await),
+            shown(&ask(&transport, &model, &question("never")).await),
             "timeout after 2: no answer within 0.1 s; it was asked 2 times and not again, because each request may be paid for"
         );
         let transport = Transport::new(options());
-        assert_eq!(told(&ask(&transport, &model, &question("plain")).await), "stop: yes after 1");
+        assert_eq!(shown(&ask(&transport, &model, &question("plain")).await), "stop: yes after 1");
     });
     assert_eq!(program.n_starts(), 1);
     // A runtime that ends takes the program with it.
     run(async {
         let transport = Transport::new(options());
-        assert_eq!(told(&ask(&transport, &model, &question("plain")).await), "stop: yes after 1");
+        assert_eq!(shown(&ask(&transport, &model, &question("plain")).await), "stop: yes after 1");
     });
     assert_eq!(program.n_starts(), 2);
 }
@@ -199,7 +199,7 @@ fn a_program_ends_with_its_model_and_takes_its_own_along() {
     run(async {
         let transport = Transport::new(options());
         let model = program.open();
-        assert_eq!(told(&ask(&transport, &model, &question("plain")).await), "stop: yes after 1");
+        assert_eq!(shown(&ask(&transport, &model, &question("plain")).await), "stop: yes after 1");
         if !Path::new("/proc/self/stat").exists() {
             return;
         }
@@ -224,7 +224,7 @@ fn a_program_in_the_folder_is_found_wherever_that_is() {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("it may be run");
     let outcome =
         run(async { ask(&Transport::new(options()), &open("'./my judge' yes", folder), &question("q")).await });
-    assert_eq!(told(&outcome), "stop: yes after 1");
+    assert_eq!(shown(&outcome), "stop: yes after 1");
 }
 
 #[test]

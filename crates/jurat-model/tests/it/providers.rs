@@ -1,4 +1,4 @@
-//! `provider/model` and its settings: who is asked then, or why nobody is.
+//! `provider/model` and its settings: which endpoint is asked, or why none is.
 
 use jurat_core::effect::ModelRequest;
 use jurat_core::effect::wire::request_json;
@@ -150,7 +150,7 @@ fn a_key_is_there_before_anything_is_asked() {
         &[("OLLAMA_API_KEY", "x")],
         "ollama_chat https://ollama.com m OLLAMA_API_KEY",
     );
-    // Whoever brings the header needs no key, but the variables in it.
+    // With a header of its own a model needs no key, but the variables in it.
     let header = r#"{"headers": {"Authorization": "Bearer ${TEAM_KEY}", "x-team": "a"}}"#;
     is_asked(
         "openai/m",
@@ -264,7 +264,7 @@ fn embeds(spec: &str, settings: &str, env: &[(&str, &str)], expected: &str) {
 }
 
 #[test]
-fn embeddings_are_asked_of_those_who_have_them() {
+fn embeddings_are_requested_from_providers_that_have_them() {
     embeds("openai/text-embedding-3-small", "{}", &[OPENAI], "openai_embeddings https://api.openai.com/v1");
     embeds("openai-responses/text-embedding-3-small", "{}", &[OPENAI], "openai_embeddings https://api.openai.com/v1");
     let gemini = "gemini_embed https://generativelanguage.googleapis.com";

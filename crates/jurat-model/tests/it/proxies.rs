@@ -132,7 +132,7 @@ fn every_interface_passes_whole_and_in_pieces_and_is_counted() {
 
 #[test]
 fn the_provider_sees_the_real_key_and_the_model_of_the_suite() {
-    // An agent puts its key where its own provider wants it, whoever answers.
+    // An agent puts its key where its own provider wants it, whichever provider answers.
     let places = ["authorization: Bearer dummy\r\n", "x-api-key: dummy\r\n", "x-goog-api-key: dummy\r\n"];
     for provider in PROVIDERS.into_iter().filter(|it| *it != "ollama") {
         for place in places {
@@ -171,13 +171,13 @@ fn what_is_no_question_to_a_model_is_not_passed_on() {
 fn until_refused(provider: &str, limits: ProxyLimits) -> (usize, String, Record, usize) {
     let usage = Usage { input: 600, output: 400, cached: 0, reasoning: 0 };
     let endpoint = Endpoint::start(Script::new().reply(Reply::text("on").usage(usage)));
-    let n_told = Arc::new(AtomicUsize::new(0));
-    let told = Arc::clone(&n_told);
+    let n_calls = Arc::new(AtomicUsize::new(0));
+    let shown = Arc::clone(&n_calls);
     let mut options = to_endpoint(provider, &endpoint);
     options.limits = limits;
     options.price = Some(Price { input: 1000.0, output: 1000.0, cached: None });
     options.on_spent = Some(OnSpent(Box::new(move |_, _| {
-        told.fetch_add(1, Ordering::SeqCst);
+        shown.fetch_add(1, Ordering::SeqCst);
     })));
     let proxy = started(options);
     let (path, body) = question(provider, false);
@@ -187,7 +187,7 @@ fn until_refused(provider: &str, limits: ProxyLimits) -> (usize, String, Record,
             assert_eq!(status, 429, "{text}");
             ask(&proxy, path, DUMMY, &body);
             assert_eq!(endpoint.stats().requests, n_answered as u64, "what is refused is not asked");
-            return (n_answered, text, proxy.finish(), n_told.load(Ordering::SeqCst));
+            return (n_answered, text, proxy.finish(), n_calls.load(Ordering::SeqCst));
         }
     }
     panic!("nothing was refused");
@@ -205,8 +205,8 @@ fn limits_end_what_may_be_asked_in_the_words_of_the_interface() {
         ("gemini", usd, 4, Spent::Usd, r#""status":"RESOURCE_EXHAUSTED""#),
     ];
     for (provider, limits, n, spent, words) in cases {
-        let (n_answered, text, record, n_told) = until_refused(provider, limits);
-        assert_eq!((n_answered, record.spent, n_told), (n, Some(spent), 2), "{provider}");
+        let (n_answered, text, record, n_calls) = until_refused(provider, limits);
+        assert_eq!((n_answered, record.spent, n_calls), (n, Some(spent), 2), "{provider}");
         assert!(text.contains(words) && text.contains(spent.name()), "{provider}: {text}");
         assert_eq!((record.n_requests, record.failure()), (n as u64, None), "{provider}");
         assert_eq!(record.cost_usd, Some(n as f64), "{provider}");
@@ -325,7 +325,7 @@ fn pieces_pass_as_they_come() {
     let url = format!("http://{}", server.local_addr().expect("it is bound"));
     let (heard, goes_on) = std::sync::mpsc::channel::<()>();
     let served = std::thread::spawn(move || {
-        let (mut visitor, _) = server.accept().expect("somebody comes");
+        let (mut visitor, _) = server.accept().expect("a client connects");
         let mut lines = BufReader::new(visitor.try_clone().expect("sockets can be copied"));
         while lines.read_line(&mut String::new()).expect("it speaks") > 2 {}
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
@@ -353,7 +353,7 @@ fn pieces_pass_as_they_come() {
 }
 
 #[test]
-fn somebody_in_the_program_can_answer() {
+fn a_function_of_the_program_can_answer() {
     let answer = |asked: &Asked| {
         assert_eq!(asked.operation, Operation::Chat);
         Given::json(
@@ -378,7 +378,7 @@ fn only_names_that_are_allowed_are_reached() {
     let server = TcpListener::bind("127.0.0.1:0").expect("loopback is there");
     let port = server.local_addr().expect("it is bound").port();
     let served = std::thread::spawn(move || {
-        let (mut visitor, _) = server.accept().expect("somebody comes");
+        let (mut visitor, _) = server.accept().expect("a client connects");
         let mut said = [0; 5];
         visitor.read_exact(&mut said).expect("it speaks");
         visitor.write_all(b"world").expect("it listens");
@@ -581,7 +581,7 @@ fn a_stream_that_is_not_of_events_is_not_asked_for() {
 }
 
 #[test]
-fn a_port_answers_only_those_who_have_its_key() {
+fn a_port_answers_only_requests_with_its_key() {
     let server = Raw::start(|_, stream| stream.write_all(&answer("200 OK", "", PARIS)).expect("it is read"));
     let proxy = started(ProxyOptions { key: Some("jurat-0123456789".to_owned()), ..to_raw(&server) });
     let path = "/v1/chat/completions";

@@ -6,12 +6,12 @@ use jurat_core::effect::{EndpointKey, FaultKind, ModelRequest, Outcome, Performe
 use jurat_model::script::Script;
 use jurat_model::{Asker, Model, Transport, Turn, Unmetered};
 
-use crate::asking::{ask, options, question, run_paused, script, told};
+use crate::asking::{ask, options, question, run_paused, script, shown};
 
 /// Asks as a task; the outcome in words.
 async fn asked(transport: &Transport, model: &Model, task: &str, prompt: &str) -> String {
     let asker = Asker { case: "c1", task, turn: None, priority: 0 };
-    told(&transport.ask(model, asker, &question(prompt), 3, &Unmetered).await)
+    shown(&transport.ask(model, asker, &question(prompt), 3, &Unmetered).await)
 }
 
 #[test]
@@ -42,9 +42,9 @@ fn the_first_unused_match_answers() {
     });
 }
 
-/// Several models that play one role are numbered, and a line for the role is for each of them.
+/// Several models of one role are numbered, and a line for the role is for each of them.
 #[test]
-fn a_role_is_all_who_play_it() {
+fn a_line_for_a_role_matches_each_of_its_models() {
     let model = script("{\"match\": {\"role\": \"subject\"}, \"reply\": \"yes\", \"times\": \"*\"}");
     run_paused(async {
         let transport = Transport::new(options());
@@ -57,20 +57,20 @@ fn a_role_is_all_who_play_it() {
         ] {
             let request = ModelRequest { model: Role::parse(role), ..question("q") };
             let asker = Asker { case: "c1", task: "", turn: None, priority: 0 };
-            assert_eq!(told(&transport.ask(&model, asker, &request, 3, &Unmetered).await), expected);
+            assert_eq!(shown(&transport.ask(&model, asker, &request, 3, &Unmetered).await), expected);
         }
     });
 }
 
 #[test]
-fn whoever_asks_in_a_turn_is_named_by_it() {
+fn a_request_of_a_turn_is_named_by_the_turn() {
     let model = script("{\"match\": {\"contains\": \"never asked\"}, \"reply\": \"x\"}");
     run_paused(async {
         let turn = Some(Turn { node: "doubt", number: 2 });
         let asker = Asker { case: "capital", task: "", turn, priority: 0 };
         let request = ModelRequest { model: "parser".into(), ..question("Sure?") };
         assert_eq!(
-            told(&Transport::new(options()).ask(&model, asker, &request, 3, &Unmetered).await),
+            shown(&Transport::new(options()).ask(&model, asker, &request, 3, &Unmetered).await),
             "no_answer after 1: no line of the script answers `parser` in turn 2 (node `doubt`) of the scenario \
              `capital`; the prompt is `Sure?`"
         );
@@ -118,13 +118,13 @@ fn an_answer_may_have_tools_tokens_and_time() {
         ));
         let transport = Transport::new(options());
         let outcome = ask(&transport, &model, &question("rain?")).await;
-        assert_eq!(told(&outcome), "tool_calls:  forecast({\"city\": \"Ghent\"}) clock({}) after 1");
+        assert_eq!(shown(&outcome), "tool_calls:  forecast({\"city\": \"Ghent\"}) clock({}) after 1");
         let Outcome::Answer(answer) = ask(&transport, &model, &question("slow")).await else { panic!("an answer") };
-        let usage = answer.usage.expect("usage is told");
+        let usage = answer.usage.expect("usage is reported");
         assert_eq!((usage.input, usage.output, usage.cached, usage.reasoning), (100, 20, 50, 5));
         assert_eq!(answer.latency, Duration::from_millis(1500));
-        assert_eq!(told(&ask(&transport, &model, &question("bomb")).await), "refusal: I would rather not. after 1");
-        assert_eq!(told(&ask(&transport, &model, &question("silent")).await), "refusal:  after 1");
+        assert_eq!(shown(&ask(&transport, &model, &question("bomb")).await), "refusal: I would rather not. after 1");
+        assert_eq!(shown(&ask(&transport, &model, &question("silent")).await), "refusal:  after 1");
         let started = tokio::time::Instant::now();
         let Outcome::Answer(answer) = ask(&transport, &model, &question("wait")).await else { panic!("an answer") };
         assert_eq!(answer.failed[0].retry_after, Some(Duration::from_millis(2500)));
@@ -142,7 +142,7 @@ fn a_script_with_lines_that_wear_out_depends_on_order() {
 }
 
 #[test]
-fn answers_are_kept_under_what_a_script_says() {
+fn answers_are_stored_under_the_text_of_the_script() {
     let key = |lines: &str| {
         let key = EndpointKey::new(script(lines).endpoint());
         Request::from(question("q")).key(&PerformerKey::Endpoint(&key))

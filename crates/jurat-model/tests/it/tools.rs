@@ -14,7 +14,7 @@ use jurat_testkit::tools::{Manners, ToolEndpoint, program};
 use crate::asking::{run, until};
 
 /// Long enough for anything that does not hang.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 struct One<'t>(&'t str);
 
@@ -65,7 +65,7 @@ fn value(json: &str) -> Value {
 }
 
 /// An outcome on a line.
-fn told(outcome: Outcome) -> String {
+fn outcome_text(outcome: Outcome) -> String {
     match outcome {
         Outcome::Returned(it) => {
             assert_eq!(it.at_ms, 1_800_000_000_000);
@@ -77,17 +77,17 @@ fn told(outcome: Outcome) -> String {
 }
 
 async fn call(toolbox: &Toolbox, tool: &str, arguments: &str) -> String {
-    told(toolbox.call("s", tool, &value(arguments), PATIENCE).await)
+    outcome_text(toolbox.call("s", tool, &value(arguments), TIMEOUT).await)
 }
 
 /// The tools of a server by name, or the fault.
 async fn names(toolbox: &Toolbox) -> String {
-    match toolbox.list("s", PATIENCE).await {
+    match toolbox.list("s", TIMEOUT).await {
         Outcome::Returned(it) => {
             let tools = ServerTool::listed("s", &it.value);
             tools.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(" ")
         }
-        other => told(other),
+        other => outcome_text(other),
     }
 }
 
@@ -112,7 +112,7 @@ async fn says_what_its_tools_say(toolbox: &Toolbox) {
         assert_eq!(call(toolbox, tool, arguments).await, expected, "{tool}({arguments})");
     }
     assert_eq!(
-        told(toolbox.call("t", "echo", &value("{}"), PATIENCE).await),
+        outcome_text(toolbox.call("t", "echo", &value("{}"), TIMEOUT).await),
         "tool: there is no server `t` under `tools`"
     );
     let identity = toolbox.identity("s").await.expect("it is open");
@@ -221,7 +221,7 @@ fn a_connection_that_ends_in_the_middle_is_a_fault_and_is_opened_again() {
 }
 
 #[test]
-fn who_does_not_answer_in_time_is_told_that_nobody_waits() {
+fn a_request_that_times_out_is_cancelled_at_the_server() {
     run(async {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let log = folder.path().join("log");
@@ -231,7 +231,7 @@ fn who_does_not_answer_in_time_is_told_that_nobody_waits() {
         until(|| std::fs::read_to_string(&log).is_ok_and(|it| it.contains("notifications/cancelled"))).await;
         let short = toolbox.call("s", "hang", &value("{}"), Duration::from_millis(10)).await;
         assert!(
-            told(short).starts_with("timeout: the server `s` did not answer `hang` within 0.0"),
+            outcome_text(short).starts_with("timeout: the server `s` did not answer `hang` within 0.0"),
             "shorter patience wins"
         );
         assert_eq!(call(&toolbox, "echo", r#"{"message": "still here"}"#).await, r#"{"text":"still here"}"#);
@@ -310,8 +310,8 @@ fn servers_that_cannot_be_opened_say_why() {
             ),
         ] {
             let toolbox = toolbox(&spec);
-            // Who is willing to wait for ever need not.
-            let said = told(toolbox.list("s", Duration::MAX).await);
+            // A caller without a time limit gets an answer, too.
+            let said = outcome_text(toolbox.list("s", Duration::MAX).await);
             let here = std::env::current_dir().expect("there is a folder");
             assert_eq!(
                 said.replace(&format!("{}/.", here.display()), "…").replace(&here.display().to_string(), "…"),
@@ -319,12 +319,12 @@ fn servers_that_cannot_be_opened_say_why() {
             );
         }
         let silent = toolbox(&spec_of(&["--silent", "--greeting", "hello"], ""));
-        let said = told(silent.list("s", Duration::from_secs(3)).await);
+        let said = outcome_text(silent.list("s", Duration::from_secs(3)).await);
         assert!(said.starts_with("timeout: the server `s` was not ready within "), "{said}");
         assert!(said.ends_with(" s; it wrote: hello"), "{said}");
         let endpoint = jurat_testkit::Endpoint::start(jurat_testkit::Script::new());
         let toolbox = toolbox(&format!(r#"{{"s": {{"url": "{}/mcp"}}}}"#, endpoint.url()));
-        let said = told(toolbox.list("s", PATIENCE).await);
+        let said = outcome_text(toolbox.list("s", TIMEOUT).await);
         assert!(said.starts_with("tool: the server `s` cannot be reached: status 404"), "{said}");
     });
 }
@@ -341,13 +341,13 @@ fn programs_see_little_of_the_environment() {
             ),
         );
         let toolbox = toolbox(&spec);
-        let Outcome::Returned(said) = toolbox.call("s", "environment", &value("{}"), PATIENCE).await else {
+        let Outcome::Returned(said) = toolbox.call("s", "environment", &value("{}"), TIMEOUT).await else {
             panic!("it answers")
         };
         let text = said.value.get("text").and_then(|it| it.as_str()).expect("a text");
         let mut lines: Vec<&str> = text.lines().filter(|it| !it.starts_with("PATH=")).collect();
         lines.sort_unstable();
-        // What it says of a secret is hidden; that it got it can be told from the rest.
+        // What it says of a secret is hidden; that it got it follows from the rest.
         assert_eq!(lines, ["HOME=/nowhere", "KEY=a [secret] z", "LANG=C.UTF-8", "PLAIN=as it is"]);
         let here = std::fs::canonicalize(folder.path()).expect("the folder is there");
         assert_eq!(call(&toolbox, "folder", "{}").await, format!(r#"{{"text":"{}"}}"#, here.display()));
@@ -418,7 +418,7 @@ fn programs_end_with_us_even_if_they_do_not_want_to() {
         assert!(std::fs::read_to_string(&log).is_ok_and(|it| it.ends_with("end\n")), "its input was closed first");
         until(is_gone).await;
     });
-    // The runtime is gone before anybody could close it.
+    // The runtime is gone before the toolbox is closed.
     let toolbox = run(async {
         let toolbox = open(Duration::from_secs(60));
         assert_eq!(names(&toolbox).await, ALL);

@@ -49,7 +49,7 @@ fn a_reply_stops_at_its_bound() {
 }
 
 #[test]
-fn a_schema_is_kept_by_every_reply() {
+fn every_reply_fits_the_schema() {
     let schema = r#"{"type": "object", "properties": {"pass": {"type": "boolean"}, "score": {"type": "integer", "minimum": 1, "maximum": 5},
         "label": {"type": "string", "enum": ["correct", "wrong"]}}, "required": ["pass", "score", "label"], "additionalProperties": false}"#;
     let model = Arc::new(model(r#", "temperature": 1, "max_tokens": 60"#));

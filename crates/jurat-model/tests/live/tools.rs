@@ -12,7 +12,7 @@ use jurat_model::{Toolbox, ToolboxOptions};
 use crate::{address, value};
 
 /// Long enough for Node and Python on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn programs() -> PathBuf {
     PathBuf::from(address("JURAT_TEST_MCP_PROGRAMS"))
@@ -52,15 +52,15 @@ fn with<T>(reach: Reach, timeout: Duration, work: impl AsyncFnOnce(&Toolbox) -> 
 }
 
 async fn tools(toolbox: &Toolbox) -> Vec<ServerTool> {
-    match toolbox.list("s", PATIENCE).await {
+    match toolbox.list("s", TIMEOUT).await {
         Outcome::Returned(it) => ServerTool::listed("s", &it.value),
         other => panic!("no tools: {other:?}"),
     }
 }
 
-/// What a call came to, on a line.
+/// The result of a call, on a line.
 async fn call(toolbox: &Toolbox, tool: &str, arguments: &str) -> String {
-    match toolbox.call("s", tool, &value(arguments), PATIENCE).await {
+    match toolbox.call("s", tool, &value(arguments), TIMEOUT).await {
         Outcome::Returned(it) => format!("{}{}", if it.is_error { "error: " } else { "" }, it.value.to_json()),
         Outcome::Fault(it) => format!("{}: {}", it.kind.name(), it.message),
         other => panic!("neither result nor fault: {other:?}"),
@@ -68,8 +68,8 @@ async fn call(toolbox: &Toolbox, tool: &str, arguments: &str) -> String {
 }
 
 #[test]
-fn the_time_is_told() {
-    with(time(), PATIENCE, async |toolbox| {
+fn a_server_reports_the_time() {
+    with(time(), TIMEOUT, async |toolbox| {
         let tools = tools(toolbox).await;
         let names: Vec<&str> = tools.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["get_current_time", "convert_time"]);
@@ -87,7 +87,7 @@ fn the_time_is_told() {
 
 #[test]
 fn what_a_server_refuses_to_fetch_is_an_error_of_the_tool() {
-    with(started(&["bin/mcp-server-fetch", "--ignore-robots-txt"]), PATIENCE, async |toolbox| {
+    with(started(&["bin/mcp-server-fetch", "--ignore-robots-txt"]), TIMEOUT, async |toolbox| {
         let said = call(toolbox, "fetch", &format!(r#"{{"url": "{}/"}}"#, address("JURAT_TEST_MCP"))).await;
         assert!(said.starts_with("error: "), "{said}");
     });
@@ -115,12 +115,12 @@ async fn does_everything(toolbox: &Toolbox) {
 
 #[test]
 fn the_reference_server_is_understood_over_standard_input_and_output() {
-    with(everything(), PATIENCE, does_everything);
+    with(everything(), TIMEOUT, does_everything);
 }
 
 #[test]
 fn the_reference_server_is_understood_over_http() {
-    with(everything_over_http(), PATIENCE, does_everything);
+    with(everything_over_http(), TIMEOUT, does_everything);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_server_that_dies_in_the_middle_is_a_fault() {
     let Reach::Program { command, .. } = everything() else { panic!("it is a program") };
     let shell = ["sh", "-c", "echo $$ > \"$0\"; exec \"$@\"", &number.display().to_string()].map(str::to_owned);
     let command = shell.into_iter().chain(command).collect();
-    with(Reach::Program { command, env: Vec::new(), cwd: None }, PATIENCE, async |toolbox| {
+    with(Reach::Program { command, env: Vec::new(), cwd: None }, TIMEOUT, async |toolbox| {
         assert!(!tools(toolbox).await.is_empty());
         let long = r#"{"duration": 60, "steps": 60}"#;
         let killed = async {

@@ -13,12 +13,18 @@ use crate::sample;
 /// What a format makes of a run.
 pub(crate) fn document(format: &str, run: &RunReport, cases: &[CaseReport], scope: Scope) -> String {
     let mut out = Vec::new();
-    let ended = drawn(format, &mut out, run, cases, scope);
+    let ended = rendered(format, &mut out, run, cases, scope);
     ended.expect("memory can be written");
     String::from_utf8(out).expect("reports are UTF-8")
 }
 
-fn drawn(format: &str, out: &mut Vec<u8>, run: &RunReport, cases: &[CaseReport], scope: Scope) -> std::io::Result<()> {
+fn rendered(
+    format: &str,
+    out: &mut Vec<u8>,
+    run: &RunReport,
+    cases: &[CaseReport],
+    scope: Scope,
+) -> std::io::Result<()> {
     let mut writer: Box<dyn CaseWriter + '_> = match format {
         "json" => Box::new(JsonWriter::new(out, run, scope)?),
         "jsonl" => Box::new(JsonLinesWriter::new(out, run, columns(scope).collect())),
@@ -94,7 +100,7 @@ fn a_run_shows_what_failed_and_counts_the_rest() {
         let text = sample::written(&cases, |out, cases| cases(&mut TerminalWriter::new(out, &run, options)));
         let name = width.map_or("a_pipe".to_owned(), |it| it.to_string());
         insta::assert_snapshot!(format!("failures_in_{name}"), text);
-        // A path that is broken could not be copied, and tables of figures are not broken at all.
+        // A path that is broken could not be copied, and tables of numbers are not broken at all.
         let is_figures = |it: &&str| it.starts_with("saved in ") || it.ends_with(" %") || it.ends_with("interval");
         let widest = text.lines().filter(|it| !is_figures(it)).map(|it| it.chars().count()).max().unwrap_or(0);
         assert!(width.is_none_or(|it| widest <= it), "{widest}: {text}");
@@ -198,7 +204,7 @@ fn a_summary_needs_no_case() {
 fn a_verdict_of_another_run_is_an_error() {
     let run = RunReport::default();
     for format in ["json", "jsonl", "csv", "junit", "markdown", "terminal"] {
-        let error = drawn(format, &mut Vec::new(), &run, &sample::cases()[2..3], Scope::Everything).unwrap_err();
+        let error = rendered(format, &mut Vec::new(), &run, &sample::cases()[2..3], Scope::Everything).unwrap_err();
         assert!(error.to_string().contains("has a verdict for task 0, of which the run has none"), "{error}");
     }
 }

@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use crate::laws::{laws, text, value};
 use crate::sample::{self, HOSTILE};
 
-fn told(explanation: &Explanation) -> String {
+fn shown(explanation: &Explanation) -> String {
     let mut out = Vec::new();
     write_text(&mut out, explanation, Style::Plain, None).expect("memory can be written");
     String::from_utf8(out).expect("text is UTF-8")
@@ -94,11 +94,11 @@ fn assertion() -> Explanation {
 }
 
 #[test]
-fn an_outcome_tells_how_it_was_decided() {
+fn an_outcome_shows_how_it_was_decided() {
     let evidence = sample::value(r#"{"status": "error\u001b[31m", "history": []}"#);
     let check = any_of([last_turn([("verify_result", true.into())]), status_is("completed")]);
     let explanation = Explanation { decided: Some(check.trace(&evidence)), operands: None, ..assertion() };
-    let text = told(&explanation);
+    let text = shown(&explanation);
     let decided = "how it was decided
   any of 2: does not hold
     the last turn: `verify_result` is a value that counts as true: does not hold
@@ -107,12 +107,12 @@ fn an_outcome_tells_how_it_was_decided() {
 ";
     assert!(text.contains(decided), "{text}");
     let json = json(&explanation);
-    let told = parse_json(&json).expect("explanations are JSON").value;
-    let parts = told.get("decided").and_then(|it| it.get("parts")).and_then(Val::as_list).expect("it has parts");
+    let shown = parse_json(&json).expect("explanations are JSON").value;
+    let parts = shown.get("decided").and_then(|it| it.get("parts")).and_then(Val::as_list).expect("it has parts");
     assert_eq!(parts[1].get("value"), Some(&Val::Bool(false)), "{json}");
 }
 
-/// A panel of judges over a probe: one seat needed a second request, one was answered by the journal.
+/// A panel of judges over a probe: one slot needed a second request, one was answered by the journal.
 pub(crate) fn panel() -> Explanation {
     let messages =
         vec![Message::System("You judge answers.".to_owned()), Message::User(format!("Judge this:\n{HOSTILE}"))];
@@ -197,7 +197,7 @@ pub(crate) fn panel() -> Explanation {
     }
 }
 
-/// Code that printed on its way, some of it too early to be kept.
+/// Code that printed, some of it too early to be stored.
 pub(crate) fn evaluator() -> Explanation {
     let printed = |text: &str, n_dropped| PrintedText { text: text.to_owned(), n_dropped };
     let called = Called {
@@ -220,19 +220,19 @@ pub(crate) fn evaluator() -> Explanation {
 
 #[test]
 fn an_evaluator_shows_what_it_was_called_with_and_what_it_printed() {
-    insta::assert_snapshot!(told(&evaluator()));
+    insta::assert_snapshot!(shown(&evaluator()));
     insta::assert_snapshot!(json(&evaluator()));
 }
 
 #[test]
 fn an_assertion_shows_what_it_read_and_what_it_could_not() {
-    insta::assert_snapshot!(told(&assertion()));
+    insta::assert_snapshot!(shown(&assertion()));
     insta::assert_snapshot!(json(&assertion()));
 }
 
 #[test]
 fn a_judge_shows_what_was_asked_and_everything_that_came_back() {
-    insta::assert_snapshot!(told(&panel()));
+    insta::assert_snapshot!(shown(&panel()));
     insta::assert_snapshot!(json(&panel()));
 }
 
@@ -241,7 +241,7 @@ fn long_replies_are_cut_for_people_and_whole_for_programs() {
     let mut explanation = panel();
     let long = "ä".repeat(5_000);
     explanation.conversations[1].replies[1].text = Some(long.clone());
-    let text = told(&explanation);
+    let text = shown(&explanation);
     assert!(text.contains("    … and 1,000 more characters; as JSON it is whole"), "{text}");
     assert!(!text.contains(&long));
     assert!(json(&explanation).contains(&long));
@@ -259,7 +259,7 @@ proptest! {
         explanation.conversations = panel().conversations;
         explanation.conversations[1].messages[0] = Message::System(said.clone());
         explanation.conversations[1].replies[0].text = Some(said.clone());
-        let text = told(&explanation);
+        let text = shown(&explanation);
         let line = text.replace(['\n', '\t'], "");
         prop_assert_eq!(&*visible_line(&line), &*line);
         // A line of a message or a reply stands behind a bar; everything else has as many lines as it would without.
@@ -270,7 +270,7 @@ proptest! {
             plain.seen[0] = Seen { name: "n".to_owned(), is_output: false, value: Val::Null };
             plain.conversations[1].messages[0] = Message::System("s".to_owned());
             plain.conversations[1].replies[0].text = Some("t".to_owned());
-            told(&plain)
+            shown(&plain)
         };
         let ours = |text: &str| text.lines().filter(|it| !it.starts_with("    │")).count();
         prop_assert_eq!(ours(&text), ours(&plain), "{}", text);

@@ -13,7 +13,7 @@ use quick_xml::events::Event;
 use crate::laws::{laws, text};
 use crate::sample::HOSTILE;
 
-pub(crate) fn drawn(format: &str, plan: &PlanReport) -> String {
+pub(crate) fn rendered(format: &str, plan: &PlanReport) -> String {
     let mut out = Vec::new();
     match format {
         "text" => write_text(&mut out, plan, Style::Plain, None),
@@ -97,18 +97,18 @@ pub(crate) fn probes() -> PlanReport {
 #[test]
 fn each_format_draws_the_plan() {
     for format in FORMATS {
-        insta::assert_snapshot!(format!("appliances_as_{format}"), drawn(format, &appliances()));
-        insta::assert_snapshot!(format!("probes_as_{format}"), drawn(format, &probes()));
+        insta::assert_snapshot!(format!("appliances_as_{format}"), rendered(format, &appliances()));
+        insta::assert_snapshot!(format!("probes_as_{format}"), rendered(format, &probes()));
     }
 }
 
 #[test]
-fn a_plan_without_tasks_is_drawn() {
+fn a_plan_without_tasks_is_rendered() {
     let plan = PlanReport { stages: Vec::new(), calls: Some(0), cases: Some(0), ..appliances() };
     for format in FORMATS {
-        assert!(!drawn(format, &plan).is_empty(), "{format}");
+        assert!(!rendered(format, &plan).is_empty(), "{format}");
     }
-    assert!(drawn("text", &plan).contains("appliance-support: 0 tasks in 0 stages"));
+    assert!(rendered("text", &plan).contains("appliance-support: 0 tasks in 0 stages"));
 }
 
 #[test]
@@ -118,12 +118,12 @@ fn hostile_names_stay_in_their_place() {
     plan.stages[0][0].description = Some(HOSTILE.to_owned());
     plan.stages[3].push(task(HOSTILE, HOSTILE, Gate::None, &["category"]));
     for format in ["text", "mermaid", "dot", "svg"] {
-        insta::assert_snapshot!(format!("hostile_plan_as_{format}"), drawn(format, &plan));
+        insta::assert_snapshot!(format!("hostile_plan_as_{format}"), rendered(format, &plan));
     }
 }
 
 #[test]
-fn a_large_plan_is_drawn_whole() {
+fn a_large_plan_is_rendered_whole() {
     let names: Vec<String> = (0..3_000).map(|ix| format!("t{ix}")).collect();
     let mut stages: Vec<Vec<PlanTask>> = Vec::new();
     for (ix, name) in names.iter().enumerate() {
@@ -136,7 +136,7 @@ fn a_large_plan_is_drawn_whole() {
     }
     let plan = PlanReport { stages, ..appliances() };
     for format in FORMATS {
-        assert!(drawn(format, &plan).contains("t2999"), "{format}");
+        assert!(rendered(format, &plan).contains("t2999"), "{format}");
     }
 }
 
@@ -168,23 +168,23 @@ proptest! {
     #[test]
     fn drawings_are_well_formed(plan in plans()) {
         let n_tasks = plan.tasks().count();
-        let svg = drawn("svg", &plan);
+        let svg = rendered("svg", &plan);
         let boxes = boxes(&svg).map_err(|error| TestCaseError::fail(format!("{error}: {svg}")))?;
         prop_assert_eq!(boxes.len(), n_tasks + usize::from(plan.asking.is_some()), "each task and the question");
         for (ix, (x, y, width)) in boxes.iter().enumerate() {
             let apart = |(x2, y2, width2): &(f64, f64, f64)| y != y2 || x + width <= *x2 || x2 + width2 <= *x;
             prop_assert!(boxes[ix + 1..].iter().all(apart), "boxes overlap: {svg}");
         }
-        let json = drawn("json", &plan);
+        let json = rendered("json", &plan);
         let read = parse_json(&json).map_err(|error| TestCaseError::fail(format!("{error}: {json}")))?;
         let stages = read.value.get("stages").and_then(Val::as_list).expect("there are stages");
         prop_assert_eq!(stages.iter().filter_map(Val::as_list).map(<[_]>::len).sum::<usize>(), n_tasks);
-        let mermaid = drawn("mermaid", &plan);
+        let mermaid = rendered("mermaid", &plan);
         for line in mermaid.lines().skip(1) {
             prop_assert!(line.starts_with("  n"), "{mermaid}");
             prop_assert!(matches!(line.matches('"').count(), 0 | 2), "{mermaid}");
         }
-        let dot = drawn("dot", &plan);
+        let dot = rendered("dot", &plan);
         for line in dot.lines() {
             let quotes = line.replace("\\\"", "").matches('"').count();
             prop_assert!(quotes.is_multiple_of(2), "{dot}");
@@ -197,12 +197,12 @@ proptest! {
     #[test]
     fn texts_show_every_task_once_in_the_tree_and_obey_nothing(plan in plans()) {
         for format in FORMATS {
-            let drawing = drawn(format, &plan);
+            let drawing = rendered(format, &plan);
             let line = drawing.replace('\n', "");
             let line = if format == "svg" { line.replace('\t', "") } else { line };
             prop_assert_eq!(&*visible_line(&line), &*line, "{}", format);
         }
-        let text = drawn("text", &plan);
+        let text = rendered("text", &plan);
         let n_tasks = plan.tasks().count();
         let n_tree = if plan.stages.len() > 1 { n_tasks + 1 } else { 0 };
         let n_head = if plan.description.is_some() { 4 } else { 3 };

@@ -93,7 +93,7 @@ fn a_problem_without_a_place_is_its_sentence() {
 }
 
 #[test]
-fn a_short_block_is_drawn_whole_and_a_long_one_by_its_first_line() {
+fn a_short_block_is_rendered_whole_and_a_long_one_by_its_first_line() {
     let (sources, id) = one("a.yaml", "tasks:\n  - id: a\n    operator: is\n    on: x\n\nend: 1\n");
     let block = Span::new(id, 11..sources.get(id).unwrap().text.find("end").unwrap());
     insta::assert_snapshot!(plain(&sources, &[Problem::new(&UNKNOWN_KEY, "a short block").at(block, "this task")]), @r#"
@@ -264,7 +264,7 @@ fn a_long_line_is_cut_around_the_place() {
     assert!(text.contains("::: long.json:1:100006"), "{text}");
 }
 
-/// Drawing takes as long as what is drawn, not as long as what was written: otherwise this test would not end.
+/// Rendering takes as long as what is rendered, not as long as what was written: otherwise this test would not end.
 #[test]
 fn many_long_problems_in_a_long_line_give_bounded_text() {
     let (sources, id) = one("long.json", &"[1],".repeat(500_000));
@@ -318,7 +318,7 @@ fn problems_come_in_the_order_of_the_files() {
 }
 
 #[test]
-fn beyond_the_cap_problems_are_counted_and_errors_are_kept() {
+fn beyond_the_cap_problems_are_counted_and_errors_are_shown() {
     let mut problems: Vec<Problem> =
         (0..MAX_PROBLEMS).map(|ix| Problem::new(&UNKNOWN_FIELD, format!("warning {ix}"))).collect();
     problems.push(Problem::new(&UNKNOWN_KEY, "the error"));
@@ -359,7 +359,7 @@ fn the_summary_counts() {
 
 proptest! {
     #[test]
-    fn any_text_and_any_span_can_be_drawn(
+    fn any_text_and_any_span_can_be_rendered(
         text in "[a é日\u{301}\t\r\n\x1b\u{9b}\u{202e}]{0,40}|(a{80,200}\n?){0,8}",
         spans in prop::collection::vec((0_usize..900, 0_usize..900), 0..6),
     ) {
@@ -367,8 +367,8 @@ proptest! {
         let problem = spans.iter().fold(Problem::new(&UNKNOWN_KEY, &*text), |problem, (start, length)| {
             problem.at(Span::new(id, *start..start + length), &*text)
         });
-        let drawn = plain(&sources, &[problem.help(&*text)]);
-        let hazard = drawn.find(|it: char| (it.is_control() && !matches!(it, '\n' | '\t')) || it == '\u{202e}');
+        let rendered = plain(&sources, &[problem.help(&*text)]);
+        let hazard = rendered.find(|it: char| (it.is_control() && !matches!(it, '\n' | '\t')) || it == '\u{202e}');
         prop_assert_eq!(hazard, None);
     }
 }
@@ -391,12 +391,12 @@ fn plain(sources: &Sources, problems: &[Problem]) -> String {
 fn text(sources: &Sources, problems: &[Problem], style: Style) -> String {
     let mut out = Vec::new();
     write_problems(&mut out, problems, sources, style).expect("memory takes everything");
-    String::from_utf8(out).expect("what is drawn is text")
+    String::from_utf8(out).expect("what is rendered is text")
 }
 
 #[track_caller]
 fn summed(problems: &[Problem], style: Style, expected: &str) {
     let mut out = Vec::new();
     write_summary(&mut out, problems, style).expect("memory takes everything");
-    assert_eq!(String::from_utf8(out).expect("what is drawn is text"), expected);
+    assert_eq!(String::from_utf8(out).expect("what is rendered is text"), expected);
 }

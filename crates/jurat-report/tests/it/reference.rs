@@ -85,10 +85,10 @@ fn the_page_names_every_column_in_order() {
 
 #[test]
 fn the_page_names_every_member_of_plans() {
-    names_every_key(&["Plans"], &plans::drawn("json", &plans::appliances()));
-    names_every_key(&["Plans"], &plans::drawn("json", &plans::probes()));
+    names_every_key(&["Plans"], &plans::rendered("json", &plans::appliances()));
+    names_every_key(&["Plans"], &plans::rendered("json", &plans::probes()));
     let plan = PlanReport { scenarios: vec![scenarios::tutor()], ..plans::probes() };
-    names_every_key(&["Plans", "Scenarios"], &plans::drawn("json", &plan));
+    names_every_key(&["Plans", "Scenarios"], &plans::rendered("json", &plan));
 }
 
 #[test]

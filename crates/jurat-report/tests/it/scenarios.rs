@@ -26,7 +26,7 @@ use crate::sample::{self, HOSTILE};
 
 const FORMATS: [&str; 5] = ["text", "mermaid", "dot", "svg", "json"];
 
-fn drawn(format: &str, graphs: &[ScenarioGraph]) -> String {
+fn rendered(format: &str, graphs: &[ScenarioGraph]) -> String {
     let mut out = Vec::new();
     match format {
         "text" => write_graphs(&mut out, graphs, Style::Plain),
@@ -120,7 +120,7 @@ pub(crate) fn total() -> ScenarioTotal {
 #[test]
 fn each_format_draws_the_graphs() {
     for format in FORMATS {
-        insta::assert_snapshot!(format!("graph_as_{format}"), drawn(format, &[tutor()]));
+        insta::assert_snapshot!(format!("graph_as_{format}"), rendered(format, &[tutor()]));
     }
     let linear = ScenarioGraph {
         name: "linear".to_owned(),
@@ -130,7 +130,10 @@ fn each_format_draws_the_graphs() {
         ..ScenarioGraph::default()
     };
     for format in FORMATS {
-        insta::assert_snapshot!(format!("graphs_of_run_as_{format}"), drawn(format, &[total().graph, linear.clone()]));
+        insta::assert_snapshot!(
+            format!("graphs_of_run_as_{format}"),
+            rendered(format, &[total().graph, linear.clone()])
+        );
     }
 }
 
@@ -139,7 +142,7 @@ fn plans_draw_scenarios_beside_their_tasks() {
     for (name, stages) in [("with_tasks", plans::probes().stages), ("alone", Vec::new())] {
         let plan = PlanReport { scenarios: vec![tutor()], stages, asking: None, calls: Some(48), ..plans::probes() };
         for format in ["text", "mermaid", "dot", "svg", "json"] {
-            insta::assert_snapshot!(format!("scenarios_{name}_as_{format}"), plans::drawn(format, &plan));
+            insta::assert_snapshot!(format!("scenarios_{name}_as_{format}"), plans::rendered(format, &plan));
         }
     }
 }
@@ -151,7 +154,7 @@ pub(crate) fn run() -> RunReport {
 }
 
 #[test]
-fn reports_say_how_conversations_went_and_what_none_came_to() {
+fn reports_show_conversations_and_outcomes_without_a_result() {
     for format in ["terminal", "json", "markdown"] {
         let text = document(format, &run(), &sample::cases(), Scope::ResultsOnly);
         insta::assert_snapshot!(format!("run_of_scenarios_as_{format}"), text);
@@ -171,8 +174,8 @@ fn many_scenarios_are_cut_and_counted() {
     // Of each, a line about nodes, two edges, and three about outcomes.
     assert!(text.contains("… and 800 more lines\n"), "{text}");
     let graphs: Vec<ScenarioGraph> = run.scenarios.iter().map(|it| it.graph.clone()).collect();
-    assert!(drawn("text", &graphs).ends_with("\n… and 130 more scenarios\n"));
-    assert!(drawn("svg", &graphs).contains("s149"), "drawings are whole");
+    assert!(rendered("text", &graphs).ends_with("\n… and 130 more scenarios\n"));
+    assert!(rendered("svg", &graphs).contains("s149"), "drawings are whole");
 }
 
 fn value(json: &str) -> Value {
@@ -189,7 +192,7 @@ pub(crate) fn transcript() -> Transcript {
     };
     let conversation = |purpose| {
         let panel = explanations::panel();
-        Conversation { purpose, ..panel.conversations.into_iter().next().expect("somebody was asked") }
+        Conversation { purpose, ..panel.conversations.into_iter().next().expect("a model was asked") }
     };
     let first = Turn {
         node: "ask".to_owned(),
@@ -346,7 +349,7 @@ fn decided() -> jurat_core::outcome::Trace {
     }
 }
 
-fn told(transcript: &Transcript) -> String {
+fn shown(transcript: &Transcript) -> String {
     let mut out = Vec::new();
     write_transcript(&mut out, transcript, Style::Plain, None).expect("memory can be written");
     String::from_utf8(out).expect("text is UTF-8")
@@ -359,11 +362,11 @@ pub(crate) fn transcript_json() -> String {
 }
 
 #[test]
-fn a_transcript_says_what_was_said_and_why_it_went_on() {
-    insta::assert_snapshot!("transcript", told(&transcript()));
+fn a_transcript_shows_the_turns_and_the_routing() {
+    insta::assert_snapshot!("transcript", shown(&transcript()));
     insta::assert_snapshot!("transcript_json", transcript_json());
     let nothing = Transcript { status: None, turns: Vec::new(), failure: None, final_state: None, ..transcript() };
-    insta::assert_snapshot!("transcript_not_held", told(&Transcript { outcomes: Vec::new(), ..nothing }));
+    insta::assert_snapshot!("transcript_not_held", shown(&Transcript { outcomes: Vec::new(), ..nothing }));
 }
 
 #[test]
@@ -378,7 +381,7 @@ fn hostile_words_of_a_conversation_stay_behind_their_bar() {
         turn.tool_calls.iter_mut().for_each(|it| it.output = Some(hostile.clone()));
         turn.fields.iter_mut().for_each(|it| it.found = hostile.clone());
     }
-    let text = told(&said);
+    let text = shown(&said);
     let line = text.replace('\n', "");
     assert_eq!(visible_line(&line), line);
     insta::assert_snapshot!("hostile_transcript", text);
@@ -418,7 +421,7 @@ proptest! {
 
     #[test]
     fn drawings_of_graphs_are_well_formed(graphs in graphs()) {
-        let svg = drawn("svg", &graphs);
+        let svg = rendered("svg", &graphs);
         let boxes = boxes(&svg).map_err(|error| TestCaseError::fail(format!("{error}: {svg}")))?;
         prop_assert_eq!(boxes.len(), graphs.iter().map(|it| it.nodes.len()).sum::<usize>());
         let mut rest = boxes.as_slice();
@@ -436,17 +439,17 @@ proptest! {
         };
         let n_arrows: usize = graphs.iter().map(|it| it.edges.len() + n_ends(it)).sum();
         prop_assert_eq!(svg.matches("class=\"arrow").count(), n_arrows);
-        let mermaid = drawn("mermaid", &graphs);
+        let mermaid = rendered("mermaid", &graphs);
         for line in mermaid.lines() {
             prop_assert!(matches!(line.matches('"').count(), 0 | 2), "{mermaid}");
         }
         prop_assert_eq!(mermaid.matches("-->").count() + mermaid.matches("-.->").count(), n_arrows);
-        let dot = drawn("dot", &graphs);
+        let dot = rendered("dot", &graphs);
         for line in dot.lines() {
             prop_assert!(line.replace("\\\"", "").matches('"').count().is_multiple_of(2), "{dot}");
         }
         prop_assert_eq!(dot.matches(" -> s").count(), n_arrows);
-        let json = drawn("json", &graphs);
+        let json = rendered("json", &graphs);
         let read = parse_json(&json).map_err(|error| TestCaseError::fail(format!("{error}: {json}")))?;
         let scenarios = read.value.get("scenarios").and_then(Val::as_list).expect("there are scenarios");
         prop_assert_eq!(scenarios.len(), graphs.len());
@@ -454,7 +457,7 @@ proptest! {
         let listed = scenarios.iter().filter_map(|it| it.get("edges").and_then(Val::as_list)).flatten();
         prop_assert!(listed.filter(|it| ends(it)).count() >= graphs.iter().flat_map(|it| &it.edges).filter(|it| it.to.is_none()).count());
         for format in FORMATS {
-            let drawing = drawn(format, &graphs).replace('\n', "");
+            let drawing = rendered(format, &graphs).replace('\n', "");
             let drawing = if format == "svg" { drawing.replace('\t', "") } else { drawing };
             prop_assert_eq!(&*visible_line(&drawing), &*drawing, "{}", format);
         }

@@ -1,7 +1,7 @@
 //! The attack corpus: programs that try to get at what is not theirs.
 //!
 //! A program is a file in `tests/attacks/CELL/`. Its function takes a `turn`, from 1, and a `world` of things that are there to be attacked, and returns
-//! `"breached"` when it got what it wanted. Under all protections none of them does, everything around stays as it was, and the pool goes on serving.
+//! `"breached"` when it got what it wanted. Under all protections none of them does, everything around stays as it was, and the pool still serves.
 //! Then each is run again without the protections that its first line names; now it has to succeed, else it would prove nothing.
 //!
 //! Its head, in lines of comment:
@@ -14,7 +14,7 @@
 //! | `proof` | texts, any of which in the last result means success, where it cannot say so itself |
 //! | `then` | the result that matters is that of other code, called afterwards |
 //! | `any` | success in any turn counts |
-//! | `flood` | what matters is how much of its output is kept |
+//! | `flood` | what matters is how much of its output is retained |
 //! | `root`, `machine` | it can only succeed for root, or on a machine |
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -210,9 +210,9 @@ impl Attack {
 
     fn succeeded(&self, results: &[Result<Return, Failure>]) -> bool {
         if self.head.contains_key("flood") {
-            let n_kept =
+            let n_retained =
                 |it: &Result<Return, Failure>| it.as_ref().map_or(0, |it| it.stdout.text.len() + it.stderr.text.len());
-            return results.iter().any(|it| n_kept(it) > 3 << 20);
+            return results.iter().any(|it| n_retained(it) > 3 << 20);
         }
         let proofs = self.head.get("proof").map_or("\"breached\"", String::as_str);
         results.iter().map(shown).any(|it| proofs.split('|').any(|proof| it.contains(proof)))
@@ -255,7 +255,7 @@ impl Attack {
     }
 }
 
-/// How evaluators are run by those who do it in a process of their own: what is raised is caught, and results are found between marks in what is printed.
+/// How evaluators are run by products that do it in their own process: what is raised is caught, and results are found between marks in what is printed.
 const HOST: &str = r"
 import json, sys
 names = {'__name__': 'evaluator'}
@@ -295,13 +295,13 @@ fn assert_honest(pool: &Pool, other: &Prepared, after: &str) {
 
 /// Memory of this process, in bytes.
 fn resident() -> usize {
-    let text = fs::read_to_string("/proc/self/statm").expect("the system tells");
+    let text = fs::read_to_string("/proc/self/statm").expect("the system lists processes");
     text.split(' ').nth(1).and_then(|it| it.parse::<usize>().ok()).expect("it is a number") * 4096
 }
 
 /// How many processes have a word in their command line.
 fn n_processes(word: &str) -> usize {
-    let entries = fs::read_dir("/proc").expect("the system tells").flatten();
+    let entries = fs::read_dir("/proc").expect("the system lists processes").flatten();
     let line = |it: &fs::DirEntry| fs::read_to_string(it.path().join("cmdline")).unwrap_or_default();
     entries.filter(|it| line(it).contains(word)).count()
 }
@@ -374,7 +374,7 @@ fn every_cell_has_three_programs() {
     assert_eq!(few, FEW, "and {cells:?}");
 }
 
-/// There are no three ways: becoming another program by the language alone, crashing by it alone, speaking to somebody through what it opens by itself, and reaching a
+/// There are no three ways: becoming another program by the language alone, crashing by it alone, connecting through what it opens by itself, and reaching a
 /// namespace by a module that is not a system call.
 const FEW: [&str; 4] = ["fork-exec feature py", "namespaces library py", "native feature py", "sockets feature py"];
 

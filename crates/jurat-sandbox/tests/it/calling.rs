@@ -104,7 +104,7 @@ fn what_json_loses_is_tagged() {
 }
 
 #[test]
-fn what_cannot_be_kept_is_an_error() {
+fn a_value_that_cannot_be_stored_is_an_error() {
     python(
         "x = []; x.append(x); return x",
         "error: the returned value cannot be stored: it is nested deeper than 64 levels",
@@ -128,7 +128,7 @@ fn what_cannot_be_kept_is_an_error() {
 }
 
 #[test]
-fn what_is_printed_is_kept_apart() {
+fn printed_text_is_separate_from_the_result() {
     python("import sys; print('é', 1); print('b', file=sys.stderr); return 1", r#"1 stdout "é 1\n" stderr "b\n""#);
     typescript(
         "console.log('a', 1, { b: [2n] }, undefined); console.error('b'); return 1",
@@ -232,8 +232,8 @@ fn memory_can_be_limited_to_little() {
 }
 
 #[test]
-fn a_call_that_nobody_waits_for_is_given_up() {
-    // Not the pool that other tests keep busy.
+fn a_call_whose_caller_is_gone_is_aborted() {
+    // Not the pool that other tests use.
     let pool = pool(&[]);
     let mut endless = source(Language::Python, Isolation::Process, "def evaluate():\n    while True: pass\n");
     endless.limits.deadline = Duration::from_secs(600);
@@ -248,9 +248,9 @@ fn a_call_that_nobody_waits_for_is_given_up() {
     assert!(begun.elapsed() < Duration::from_secs(300));
 }
 
-/// Calls that many ask for at once share messages, and nobody notices: each has what came of its own, also when one of them ends the process.
+/// Calls that many ask for at once share messages, which cannot be noticed: each has its own results, also when one of them ends the process.
 #[test]
-fn whoever_asks_gets_their_own() {
+fn each_caller_gets_its_own_results() {
     let text = "def evaluate(n):\n    if n == 37:\n        import os\n        os._exit(3)\n    return n\n";
     let prepared = POOL.prepare(source(Language::Python, Isolation::Process, text)).wait().expect("it is fine");
     let asked = |n: u32| {
@@ -295,9 +295,9 @@ def evaluate(what):
     return "honest"
 "#;
 
-/// An answer to a call that was not made yet is nobody's answer, and a message of a length that none has ends the process.
+/// An answer to a call that was not made yet is discarded, and a message of a length that none has ends the process.
 #[test]
-fn a_process_that_says_what_nobody_asked_for_is_stopped() {
+fn a_process_that_sends_unrequested_answers_is_stopped() {
     let prepared = POOL.prepare(source(Language::Python, Isolation::Process, TAMPERING)).wait().expect("it is sound");
     let stopped =
         "error: its process answered something else than was asked (an answer to another call), and was stopped";

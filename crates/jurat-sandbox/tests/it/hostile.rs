@@ -64,7 +64,7 @@ impl World {
                 });
             });
         }
-        // Known by its command line, which everybody may read who sees it at all.
+        // Known by its command line, which every process can read that sees it at all.
         let marker = format!("3600.{:06}", std::process::id());
         let victim = Command::new("sleep").arg(&marker).spawn().expect("there is `sleep`");
         let given = ["PATH", "HOME", "TMPDIR"];
@@ -84,7 +84,7 @@ impl World {
             ("MARKER", marker),
             ("VARIABLE", variable),
             ("VALUE", value),
-            ("IPC", fs::read_link("/proc/self/ns/ipc").expect("the system tells").display().to_string()),
+            ("IPC", fs::read_link("/proc/self/ns/ipc").expect("the system lists processes").display().to_string()),
             ("HOST", rustix::system::uname().nodename().to_string_lossy().into_owned()),
         ];
         World { folder, victim, n_visits, names: names.into() }
@@ -197,7 +197,7 @@ fn corpus() -> Vec<Attack> {
 
 /// Processes with this as their first argument.
 fn lingering(word: &str) -> Vec<Pid> {
-    let entries = fs::read_dir("/proc").expect("the system tells").flatten();
+    let entries = fs::read_dir("/proc").expect("the system lists processes").flatten();
     let has = |it: &fs::DirEntry| {
         let line = fs::read_to_string(it.path().join("cmdline")).unwrap_or_default();
         line.split('\0').nth(1) == Some(word)
@@ -206,7 +206,7 @@ fn lingering(word: &str) -> Vec<Pid> {
     entries.filter(has).filter_map(id).collect()
 }
 
-/// How long what is left behind where nothing ends it stays. The fraction tells runs apart.
+/// How long what is left behind where nothing ends it stays. The fraction distinguishes runs.
 fn linger(n: usize) -> String {
     format!("20.{:06}{n:03}", std::process::id())
 }
@@ -252,7 +252,7 @@ fn no_attack_gets_out() {
 }
 
 #[test]
-fn every_attack_succeeds_without_its_wall() {
+fn every_attack_succeeds_without_its_protection() {
     let mut failures = Vec::new();
     for (n, attack) in corpus().into_iter().enumerate().filter(|(_, it)| it.can_be_proved()) {
         let mut world = World::new();
@@ -303,7 +303,7 @@ fn nothing_is_left_on_the_host_either() {
 /// The variable that makes the next test a run that is going to be killed.
 const KILLED: &str = "JURAT_TEST_KILLED";
 
-/// Not a test by itself: the process that [`nothing_is_left_when_whoever_runs_it_is_killed`] kills.
+/// Not a test by itself: the process that [`nothing_is_left_when_the_owner_is_killed`] kills.
 #[test]
 fn a_run_that_is_killed() {
     let Ok(linger) = std::env::var(KILLED) else { return };
@@ -317,7 +317,7 @@ fn a_run_that_is_killed() {
 }
 
 #[test]
-fn nothing_is_left_when_whoever_runs_it_is_killed() {
+fn nothing_is_left_when_the_owner_is_killed() {
     for (n, isolation) in ["namespaces", "host"].into_iter().enumerate() {
         // Longer than the test takes: only being ended ends them.
         let linger = format!("600.{:06}{n}", std::process::id());
@@ -374,7 +374,7 @@ fn a_jail_whose_worker_is_killed_is_lost_with_everything_in_it() {
 
 /// A process with this somewhere in its command line, other than this one.
 fn running_with(word: &str) -> Option<Pid> {
-    let entries = fs::read_dir("/proc").expect("the system tells").flatten();
+    let entries = fs::read_dir("/proc").expect("the system lists processes").flatten();
     let has = |it: &fs::DirEntry| fs::read_to_string(it.path().join("cmdline")).is_ok_and(|it| it.contains(word));
     let id = |it: fs::DirEntry| it.file_name().to_str()?.parse().ok().and_then(Pid::from_raw);
     entries.filter(has).find_map(id)

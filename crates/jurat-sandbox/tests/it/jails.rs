@@ -210,14 +210,14 @@ fn what_an_earlier_turn_left_leads_the_next_nowhere() {
     as_an_ordinary_user("jails::what_an_earlier_turn_left_leads_the_next_nowhere");
 }
 
-/// Runs a test again as a user who is not root, where this one is.
+/// Runs a test again as an ordinary user, where this one is root.
 #[track_caller]
 pub(crate) fn as_an_ordinary_user(test: &str) {
     use std::os::unix::process::CommandExt as _;
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    const NOBODY: u32 = 65534;
+    const ORDINARY_USER: u32 = 65534;
     // The program may lie where only root can go.
     let folder = tempfile::Builder::new().permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755)).tempdir();
     let folder = folder.expect("there is room for files");
@@ -226,7 +226,7 @@ pub(crate) fn as_an_ordinary_user(test: &str) {
     let worker_copy = folder.path().join("worker");
     std::fs::copy(worker().path, &worker_copy).expect("there is room for files");
     let mut again = std::process::Command::new(copy);
-    again.args(["--exact", test]).uid(NOBODY).gid(NOBODY).env(WORKER, worker_copy).current_dir("/");
+    again.args(["--exact", test]).uid(ORDINARY_USER).gid(ORDINARY_USER).env(WORKER, worker_copy).current_dir("/");
     let ended = again.output().expect("it can be started");
     let said = String::from_utf8_lossy(&ended.stdout).into_owned() + &String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.success() && said.contains("1 passed"), "as an ordinary user: {said}");
@@ -255,7 +255,7 @@ fn a_port_of_its_loopback_leads_to_a_socket() {
     let listener = UnixListener::bind(&socket).expect("sockets can be bound");
     let server = std::thread::spawn(move || {
         for _ in 0..2 {
-            let (mut visitor, _) = listener.accept().expect("somebody comes");
+            let (mut visitor, _) = listener.accept().expect("a client connects");
             let mut said = Vec::new();
             visitor.read_to_end(&mut said).expect("it speaks and ends");
             said.make_ascii_uppercase();
@@ -320,10 +320,10 @@ fn a_program_can_be_interrupted() {
 }
 
 #[test]
-fn a_program_that_nobody_waits_for_is_not_asked() {
+fn an_insistent_stop_kills_without_a_signal_first() {
     for isolation in [Isolation::Namespaces, Isolation::Host] {
         let mut place = Place::new(isolation);
-        // Whoever waited for it would wait for longer than the test may take.
+        // Longer than the test may take.
         place.sandbox.limits.grace = Duration::from_secs(600);
         for is_asked_before in [false, true] {
             let stop = StopFlag::new();
@@ -369,7 +369,7 @@ fn a_worker_stands_between_a_program_and_sockets() {
     let socket = folder.path().join("model.sock");
     let listener = UnixListener::bind(&socket).expect("sockets can be bound");
     let server = std::thread::spawn(move || {
-        let (mut visitor, _) = listener.accept().expect("somebody comes");
+        let (mut visitor, _) = listener.accept().expect("a client connects");
         visitor.write_all(b"hello").expect("it listens");
     });
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("there is one").port();

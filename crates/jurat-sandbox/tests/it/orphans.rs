@@ -22,7 +22,7 @@ const ROLE: &str = "JURAT_TEST_ORPHANS";
 const MOMENTS: u32 = 25;
 
 /// How long processes may take to end on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Code that never ends, by language and isolation.
 const ENDLESS: [(&str, Language, Isolation); 4] = [
@@ -142,7 +142,7 @@ fn assert_childless(moment: u32) {
         match rustix::process::wait(WaitOptions::NOHANG) {
             Ok(Some(_)) => {}
             Err(_) => return,
-            Ok(None) if begun.elapsed() < PATIENCE => std::thread::yield_now(),
+            Ok(None) if begun.elapsed() < TIMEOUT => std::thread::yield_now(),
             Ok(None) => {
                 let left = children();
                 left.iter().for_each(|(id, _)| {
@@ -157,7 +157,7 @@ fn assert_childless(moment: u32) {
 /// Children of this process, with their command lines.
 fn children() -> Vec<(rustix::process::Pid, String)> {
     let own = format!("PPid:\t{}\n", std::process::id());
-    let entries = std::fs::read_dir("/proc").expect("the system tells").flatten().map(|it| it.path());
+    let entries = std::fs::read_dir("/proc").expect("the system lists processes").flatten().map(|it| it.path());
     let is_ours =
         |it: &std::path::PathBuf| std::fs::read_to_string(it.join("status")).is_ok_and(|it| it.contains(&own));
     let described = |it: std::path::PathBuf| {
@@ -195,7 +195,7 @@ fn drop_pool(what: &str, moment: u32) {
     let begun = Instant::now();
     let prepared = prepared(&pool, what);
     let whole = begun.elapsed();
-    // One that waits and one that nobody waits for any more.
+    // One that waits and one whose caller is gone.
     let arguments = || vec![Arguments::from_json("{}").expect("it is JSON")];
     let waiting = pool.call(&prepared, arguments());
     drop(pool.call(&prepared, arguments()));

@@ -1,4 +1,4 @@
-//! Systems that cannot keep code from everything else.
+//! Systems that cannot isolate code.
 
 use jurat_sandbox::{CodeRunner as _, InForce, Language, Layer, Pool, PoolOptions, Program, Refused, Source};
 
@@ -74,7 +74,7 @@ fn an_interpreter_that_is_none_is_named() {
     assert!(named("/bin/false").contains("`/bin/false` does not work"));
 }
 
-/// Whoever starts jurat may have limited it to less than evaluators may have.
+/// The parent of jurat may have limited it to less than evaluators may have.
 #[test]
 fn a_lower_limit_of_the_user_counts() {
     let script = format!("ulimit -v 600000; exec {}", env!("CARGO_BIN_EXE_jurat-worker"));

@@ -1,4 +1,4 @@
-//! Effects of runs: written before anybody goes on, found again after anything.
+//! Effects of runs: written before the run continues, found again after any end.
 
 use std::path::Path;
 use std::sync::mpsc::channel;
@@ -14,9 +14,9 @@ use jurat_store::run::{
 };
 use rusqlite::Connection;
 
-use crate::runs::{Desk, all_told, finished, place, rows};
+use crate::runs::{Desk, all_shown, finished, place, rows};
 
-/// An effect: `case site request outcome`, where a site is `seat.turn.attempt` and its task is 0.
+/// An effect: `case site request outcome`, where a site is `slot.turn.attempt` and its task is 0.
 pub(crate) fn effect(case_ix: u64, site: &str, request: &str, outcome: &str) -> RecordedEffect {
     let numbers: Vec<u32> = site.split('.').map(|it| it.parse().expect("a number")).collect();
     RecordedEffect {
@@ -43,7 +43,7 @@ pub(crate) fn key(request: &str) -> EffectKey {
 pub(crate) fn record(writer: &RunWriter, effects: Vec<RecordedEffect>) -> Result<(), WriteError> {
     let (done, is_done) = channel();
     writer.effects(effects, Box::new(move |result| drop(done.send(result))));
-    is_done.recv().expect("everybody is told")
+    is_done.recv().expect("every caller has the error")
 }
 
 fn site(seat: u32, turn: u32) -> StepSite {
@@ -77,10 +77,10 @@ fn effects_come_back_in_the_order_of_cases() {
     record(&writer, vec![effect(0, "0.0.1", "c", "C")]).expect("safe");
     record(&writer, vec![RecordedEffect { case_ix: CaseIx(1), reused: true, ..effect(2, "0.0.0", "a", "A") }])
         .expect("safe");
-    // Deeds are no answers.
+    // Actions are no responses.
     for (kind, at, reused) in [("tool", "1.1.0", false), ("tool", "1.2.0", true), ("call", "1.3.0", true)] {
-        let deed = RecordedEffect { kind: kind.to_owned(), served: None, reused, ..effect(2, at, kind, at) };
-        record(&writer, vec![deed]).expect("safe");
+        let action = RecordedEffect { kind: kind.to_owned(), served: None, reused, ..effect(2, at, kind, at) };
+        record(&writer, vec![action]).expect("safe");
     }
     writer.finish(finished(Ended::Done)).expect("finished");
     let all = [
@@ -107,8 +107,10 @@ fn effects_come_back_in_the_order_of_cases() {
     assert_eq!((stats.asked, stats.reused, stats.oldest_reused_ms), (6, 1, Some(1_002)));
     assert_eq!((stats.tool_calls, stats.reused_tool_calls), (2, 1));
     assert_eq!(stats.served, [(Some("judge-2026".to_owned()), 6)]);
-    // What is counted while effects are written is what they come to when they are counted afterwards.
-    Connection::open(desk.run()).and_then(|it| it.execute("DELETE FROM meta WHERE key = 'effects'", [])).expect("kept");
+    // What is counted while effects are written equals what is counted afterwards.
+    Connection::open(desk.run())
+        .and_then(|it| it.execute("DELETE FROM meta WHERE key = 'effects'", []))
+        .expect("stored");
     assert_eq!(RunReader::open(&desk.run()).expect("a run").effect_stats().expect("numbers"), stats);
     assert_eq!(count(&desk.run(), "effect"), 8, "what is equal is kept once");
     let stored = std::fs::metadata(desk.run()).expect("a file").len();
@@ -153,7 +155,7 @@ fn a_copy_is_written_in_its_turn_without_being_waited_for() {
 }
 
 #[test]
-fn equal_requests_with_other_outcomes_are_both_kept() {
+fn equal_requests_with_other_outcomes_are_both_stored() {
     let desk = Desk::new();
     let writer = RunWriter::create(&desk.run(), &desk.head(&rows(2), 1, 1), WriterOptions::default()).expect("a run");
     record(&writer, vec![effect(0, "0.0.0", "a", "A"), effect(1, "0.0.0", "a", "other")]).expect("safe");
@@ -194,7 +196,7 @@ fn what_is_found_in_the_journal_is_not_waited_for_twice() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_to_everybody() {
+fn a_failed_write_is_reported_to_every_caller() {
     let desk = Desk::new();
     let path = desk.directory.path().join("journal.db");
     let journal = Journal::open(&path).expect("a journal");
@@ -204,15 +206,15 @@ fn what_cannot_be_written_is_told_to_everybody() {
     record(&writer, vec![RecordedEffect { journal: false, ..effect(0, "0.0.0", "a", "A") }]).expect("safe");
     Connection::open(&path).and_then(|it| it.execute_batch("DROP TABLE answer")).expect("sabotage");
     let expected = format!("`{}`: no such table: answer", path.display());
-    let told = |result: Result<(), WriteError>| result.expect_err("it cannot be written").to_string();
-    assert!(told(record(&writer, vec![effect(1, "0.0.0", "b", "B")])).starts_with(&expected));
+    let shown = |result: Result<(), WriteError>| result.expect_err("it cannot be written").to_string();
+    assert!(shown(record(&writer, vec![effect(1, "0.0.0", "b", "B")])).starts_with(&expected));
     let cheap = RecordedEffect { journal: false, ..effect(1, "0.0.0", "cheap", "C") };
-    assert!(told(record(&writer, vec![cheap])).starts_with(&expected), "also what would have gone elsewhere");
+    assert!(shown(record(&writer, vec![cheap])).starts_with(&expected), "also what would have gone elsewhere");
     let mut builder = BlockBuilder::new(1, VariantCount::of(1));
     builder.case(CaseIx(0), &RowId::Content(1), CaseRow { place: place(&texts, 0), text: &texts[0], keep: false });
-    assert!(told(writer.block(builder.close().expect("a case"))).starts_with(&expected));
-    assert!(told(writer.event(0, "x")).starts_with(&expected));
-    assert!(told(writer.sync()).starts_with(&expected));
+    assert!(shown(writer.block(builder.close().expect("a case"))).starts_with(&expected));
+    assert!(shown(writer.event(0, "x")).starts_with(&expected));
+    assert!(shown(writer.sync()).starts_with(&expected));
     let error = writer.finish(finished(Ended::Done)).expect_err("it cannot be finished").to_string();
     assert!(error.starts_with(&expected));
     assert_eq!(lines(&desk.run()), ["0 0.0.0 A"], "what was safe is safe");
@@ -230,17 +232,17 @@ fn begun(desk: &Desk) {
     writer.sync().expect("written");
 }
 
-/// Goes on with a run, and ends it.
-fn went_on(desk: &Desk) {
+/// Resumes a run, and ends it.
+fn resumed_run(desk: &Desk) {
     let texts = rows(2);
-    let writer = RunWriter::resume(&desk.run(), WriterOptions::default()).expect("a run that goes on");
+    let writer = RunWriter::resume(&desk.run(), WriterOptions::default()).expect("a run in progress");
     let log = RunLog::open(&desk.run()).expect("its log");
     let logged = log.get(CaseIx(0), site(0, 0)).expect("readable").expect("an effect");
     assert_eq!((logged.outcome.as_str(), logged.attempt, logged.key), ("A", 0, key("a")));
     let fault = log.get(CaseIx(1), site(0, 0)).expect("readable").expect("an effect");
     record(&writer, vec![effect(1, &format!("0.0.{}", fault.attempt + 1), "b", "B")]).expect("safe");
     assert_eq!(log.get(CaseIx(1), site(0, 0)).expect("readable").expect("an effect").outcome, "B");
-    assert_eq!(all_told(&desk.run()), [""; 0], "what is computed is computed again");
+    assert_eq!(all_shown(&desk.run()), [""; 0], "what is computed is computed again");
     let mut builder = BlockBuilder::new(1, VariantCount::of(1));
     for (ix, text) in texts.iter().enumerate() {
         let id = RowId::Given(format!("r{ix}").into());
@@ -254,34 +256,34 @@ fn went_on(desk: &Desk) {
         3,
         "before and now"
     );
-    assert_eq!(all_told(&desk.run()), ["0 v0 r0 passed passed", "1 v0 r1 passed passed"]);
+    assert_eq!(all_shown(&desk.run()), ["0 v0 r0 passed passed", "1 v0 r1 passed passed"]);
 }
 
 #[test]
-fn a_run_that_was_left_goes_on() {
+fn an_abandoned_run_resumes() {
     let desk = Desk::new();
     let find = |key| unfinished(desk.directory.path(), key).expect("readable");
     assert_eq!(find("key"), None);
     begun(&desk);
     assert_eq!(find("key"), Some(desk.run()));
     assert_eq!(find("another"), None);
-    went_on(&desk);
+    resumed_run(&desk);
     assert_eq!(find("key"), None, "it is done");
     let error = RunWriter::resume(&desk.run(), WriterOptions::default()).expect_err("it is done");
     assert!(matches!(error, RunFileError::Finished { .. }));
 }
 
 #[test]
-fn a_run_that_was_stopped_goes_on() {
+fn a_stopped_run_resumes() {
     let desk = Desk::new();
     begun(&desk);
-    let writer = RunWriter::resume(&desk.run(), WriterOptions::default()).expect("a run that goes on");
+    let writer = RunWriter::resume(&desk.run(), WriterOptions::default()).expect("a run in progress");
     writer.finish(finished(Ended::Stopped(StopReason::Interrupted))).expect("finished");
     assert_eq!(unfinished(desk.directory.path(), "key").expect("readable"), Some(desk.run()));
-    went_on(&desk);
+    resumed_run(&desk);
 }
 
-/// Names are drawn at random within a second: the older run may have the later name.
+/// Names are random within a second: the older run may have the later name.
 #[test]
 fn of_runs_of_one_second_the_newest_decides() {
     for (done_ms, left_ms, goes_on) in [(1_000, 1_001, true), (1_001, 1_000, false)] {
@@ -302,7 +304,7 @@ fn of_runs_of_one_second_the_newest_decides() {
 fn a_run_is_written_by_one_process_at_a_time() {
     let desk = Desk::new();
     begun(&desk);
-    let writer = RunWriter::resume(&desk.run(), WriterOptions::default()).expect("a run that goes on");
+    let writer = RunWriter::resume(&desk.run(), WriterOptions::default()).expect("a run in progress");
     let error = RunWriter::resume(&desk.run(), WriterOptions::default()).expect_err("it is being written");
     let expected = format!("`{}` is being written by another process; wait until that is done", desk.run().display());
     assert_eq!(error.to_string(), expected);
@@ -342,9 +344,9 @@ fn a_run_that_was_killed_has_everything_that_was_safe() {
         let of_case = |it| [format!("{it} 0.0.0 answer {it}"), format!("{it} 0.1.0 C")];
         let expected: Vec<String> = (0..=n).flat_map(of_case).collect();
         assert_eq!(lines(&other.run()), expected);
-        let kept = Journal::open(&other.directory.path().join("journal.db")).expect("a journal");
-        assert!(kept.get(&key(&request), None).expect("readable").is_some());
-        let resumed = RunWriter::resume(&other.run(), WriterOptions::default()).expect("a run that goes on");
+        let retained = Journal::open(&other.directory.path().join("journal.db")).expect("a journal");
+        assert!(retained.get(&key(&request), None).expect("readable").is_some());
+        let resumed = RunWriter::resume(&other.run(), WriterOptions::default()).expect("a run in progress");
         resumed.finish(finished(Ended::Done)).expect("finished");
         assert_eq!(lines(&other.run()), expected);
     }

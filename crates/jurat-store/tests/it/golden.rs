@@ -21,7 +21,7 @@ use rusqlite::Connection;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::effects::{effect, key, record};
-use crate::runs::{Desk, finished, told};
+use crate::runs::{Desk, finished, shown};
 
 /// The rows of the golden runs. Those without an id are known by their content, and two are alike.
 const ROWS: [&str; 6] = [
@@ -83,7 +83,7 @@ fn long() -> String {
     "a prompt that is long enough to be compressed ".repeat(60)
 }
 
-/// Writes the golden run with its journal: two blocks that overlap, every column, every way to keep a row.
+/// Writes the golden run with its journal: two blocks that overlap, every column, every way to retain a row.
 fn write(desk: &Desk) {
     std::fs::write(desk.rows(), ROWS.map(|it| format!("{it}\n")).concat()).expect("a file");
     let journal = Journal::open(&desk.directory.path().join("journal.db")).expect("a journal");
@@ -219,7 +219,7 @@ fn says(path: &Path) -> String {
         let case = case.expect("a case");
         let place = case.row.place;
         let row = reader.row_text(&case).expect("a row");
-        let _ = writeln!(says, "case {} row {} of source {} {row}", told(&case), place.number, place.source);
+        let _ = writeln!(says, "case {} row {} of source {} {row}", shown(&case), place.number, place.source);
         assert_eq!(reader.case_ix(&case.id, case.variant).expect("readable"), Some(case.case_ix));
     }
     for effect in reader.effects() {

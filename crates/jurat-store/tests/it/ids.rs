@@ -4,7 +4,7 @@ use jurat_core::suite::{Records, RowFile, RowSource};
 use jurat_format::value::{FieldPath, Span, Spanned, parse_json};
 use jurat_store::records::{Ids, RowAt, RowNames, row_id};
 
-/// Admits rows as two to each of the files `a.jsonl`, `b.jsonl`, …, and tells their ids, then the error.
+/// Admits rows as two to each of the files `a.jsonl`, `b.jsonl`, …, and lists their ids, then the error.
 #[track_caller]
 fn known(path: Option<&str>, rows: &[&str], expected: &str) {
     let path = path.map(|it| FieldPath::parse(it).expect("a path"));
@@ -19,7 +19,7 @@ fn known(path: Option<&str>, rows: &[&str], expected: &str) {
         is_runs: false,
     }]);
     let mut ids = Ids::new(names.clone());
-    let mut told = Vec::new();
+    let mut shown = Vec::new();
     for (ix, row) in (0_u32..).zip(rows) {
         let at = RowAt { range: 0..0, source: ix / 2, number: u64::from(ix % 2 + 1), line: 1, offset: None };
         let value = parse_json(row).expect("JSON").value;
@@ -27,9 +27,9 @@ fn known(path: Option<&str>, rows: &[&str], expected: &str) {
             Ok(id) => ids.admit(id, &at).map(String::from).unwrap_or_else(|it| it.to_string()),
             Err(error) => format!("{}: {error}", names.row(at.source, at.number)),
         };
-        told.push(id);
+        shown.push(id);
     }
-    assert_eq!(told.join("\n"), expected);
+    assert_eq!(shown.join("\n"), expected);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The journal: answers kept for other runs.
+//! The journal: answers stored for other runs.
 
 use std::path::PathBuf;
 use std::thread;

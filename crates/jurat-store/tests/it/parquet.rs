@@ -76,8 +76,8 @@ fn reads(bytes: &[u8], expected: &str) {
         for chunk in [1, 7, 30, 1 << 20] {
             let (chunks, read) = chunks(path, RowLimits { chunk, row: 1000 });
             let rows: Vec<_> = chunks.iter().flat_map(Chunk::iter).collect();
-            let told = rows.iter().map(|(_, text)| format!("{text}\n")).chain(read.err().map(|it| it.to_string()));
-            assert_eq!(told.collect::<String>(), expected, "with chunks of {chunk}");
+            let shown = rows.iter().map(|(_, text)| format!("{text}\n")).chain(read.err().map(|it| it.to_string()));
+            assert_eq!(shown.collect::<String>(), expected, "with chunks of {chunk}");
             assert!((1..).zip(&rows).all(|(n, (row, _))| (row.number, row.line, row.offset) == (n, n, None)));
             assert!(chunks.iter().all(|it| it.rows.len() == 1 || it.text.len() <= chunk), "{chunks:?}");
         }
@@ -239,7 +239,7 @@ fn lists_groups_and_maps() {
 }
 
 #[test]
-fn types_are_those_of_parquet_and_not_of_who_wrote_the_file() {
+fn types_are_those_of_parquet_and_not_of_the_writer() {
     let mut words = StringDictionaryBuilder::<arrow_array::types::Int32Type>::new();
     for word in ["a", "b", "a"] {
         words.append_value(word);

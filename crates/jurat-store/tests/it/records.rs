@@ -17,10 +17,10 @@ fn sampled_as(format: Option<Format>, name: &str, content: impl AsRef<[u8]>, exp
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join(name);
     std::fs::write(&path, content).expect("it is writable");
-    assert_eq!(told(sample(&path, format, SampleLimits { rows: 2, bytes: 64 })), expected);
+    assert_eq!(shown(sample(&path, format, SampleLimits { rows: 2, bytes: 64 })), expected);
 }
 
-fn told(sample: Result<Sample, SampleError>) -> String {
+fn shown(sample: Result<Sample, SampleError>) -> String {
     match sample {
         Ok(sample) => {
             let rows: String = sample.rows.iter().map(|row| format!("{row}\n")).collect();
@@ -159,7 +159,7 @@ fn a_csv_header_has_a_width() {
 }
 
 #[test]
-fn the_name_tells_the_format() {
+fn the_name_gives_the_format() {
     let endings = "name the file `.jsonl`, `.ndjson`, `.json`, `.csv` or `.parquet`, or say `format`";
     sampled("a.txt", "", &format!("the ending `.txt` does not say the format of the records; {endings}"));
     sampled("records", "", &format!("a name without an ending does not say the format of the records; {endings}"));
@@ -171,16 +171,16 @@ fn the_name_tells_the_format() {
 fn what_is_no_file_is_refused_in_words() {
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("missing.jsonl");
-    assert_eq!(told(sample(&missing, None, SampleLimits::default())), "there is no such file");
+    assert_eq!(shown(sample(&missing, None, SampleLimits::default())), "there is no such file");
     let refused = sample(directory.path(), Some(Format::Csv), SampleLimits::default());
-    assert_eq!(told(refused), "it is a directory, not a file");
+    assert_eq!(shown(refused), "it is a directory, not a file");
 }
 
 #[cfg(unix)]
 #[test]
 fn a_device_without_end_is_refused() {
     let zeros = sample(Path::new("/dev/zero"), Some(Format::JsonLines), SampleLimits::default());
-    assert_eq!(told(zeros), "it is a device, not a file");
+    assert_eq!(shown(zeros), "it is a device, not a file");
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn reads_typed(name: &str, types: &[(&str, CellType)], content: impl AsRef<[u8]>
     let records = typed(files(directory.path(), &[name]), types);
     for chunk in [1, 2, 3, 7, 16, 1000, 1 << 20] {
         let (chunks, summary) = chunks(&records, b"", RowLimits { chunk, row: 1000 });
-        assert_eq!(told(&chunks, &summary), expected, "with chunks of {chunk}");
+        assert_eq!(shown(&chunks, &summary), expected, "with chunks of {chunk}");
         let rows: Vec<_> = chunks.iter().flat_map(Chunk::iter).collect();
         assert!((1..).zip(&rows).all(|(number, (row, _))| row.number == number && row.source == 0));
         assert!(chunks.iter().all(|it| it.rows.len() == 1 || it.text.len() <= chunk), "{chunks:?}");
@@ -73,7 +73,7 @@ fn reads_typed(name: &str, types: &[(&str, CellType)], content: impl AsRef<[u8]>
     }
 }
 
-fn told(chunks: &[Chunk], summary: &Result<ReadSummary, RowsError>) -> String {
+fn shown(chunks: &[Chunk], summary: &Result<ReadSummary, RowsError>) -> String {
     let rows = chunks.iter().flat_map(Chunk::iter).map(|(row, text)| format!("{}: {text}\n", row.line));
     let error = summary.as_ref().err().map(ToString::to_string);
     rows.chain(error).collect()
@@ -86,7 +86,7 @@ fn json_lines() {
     reads("a.jsonl", "{\"a\": 1}\n{\"a\": 2}\n", "1: {\"a\": 1}\n2: {\"a\": 2}\n");
     reads("a.ndjson", "\u{feff}1\r\n\r\n  \n \"two\" \r\n3", "1: 1\n4: \"two\"\n5: 3\n");
     reads("a.jsonl", "\"日本語\"\n\"🦀\"", "1: \"日本語\"\n2: \"🦀\"\n");
-    // Whether a line is JSON is for those who parse it.
+    // Whether a line is JSON is decided by the parser.
     reads("a.jsonl", "1\n\0\n{\n", "1: 1\n2: \0\n3: {\n");
 }
 
@@ -244,26 +244,26 @@ fn rows_of_the_definition() {
     let rows = ["{\"a\": [1, \"é\"]}", "2", "123456789012345678901234567890"];
     let values = rows.map(|it| spanned(parse_json(it).unwrap().value.into_owned()));
     let (read, summary) = chunks(&records(RowSource::Inline(values.to_vec())), b"", RowLimits::default());
-    assert_eq!(told(&read, &summary), "1: {\"a\":[1,\"é\"]}\n2: 2\n3: 123456789012345678901234567890\n");
+    assert_eq!(shown(&read, &summary), "1: {\"a\":[1,\"é\"]}\n2: 2\n3: 123456789012345678901234567890\n");
     let values = vec![spanned(Val::I(1)), spanned(Val::List(vec![Val::F(f64::NAN)]))];
     let (read, summary) = chunks(&records(RowSource::Inline(values)), b"", RowLimits::default());
     assert_eq!(
-        told(&read, &summary),
+        shown(&read, &summary),
         "1: 1\n`records`: row 2 holds `.nan`, which JSON cannot write; write `null`, or text in quotes"
     );
 }
 
 #[test]
-fn standard_input_is_json_lines_unless_said() {
+fn standard_input_is_json_lines_by_default() {
     let mut records = records(RowSource::StandardInput);
     let (read, summary) = chunks(&records, b"1\n2\n", RowLimits::default());
-    assert_eq!(told(&read, &summary), "1: 1\n2: 2\n");
+    assert_eq!(shown(&read, &summary), "1: 1\n2: 2\n");
     let in_no_file = |chunks: &[Chunk]| chunks.iter().flat_map(|it| &it.rows).all(|it| it.offset.is_none());
     assert!(in_no_file(&read), "what came once cannot be read again: {read:?}");
     records.format = Some(RowFormat::Json);
     let (read, summary) = chunks(&records, b"[1, 2", RowLimits::default());
     assert!(in_no_file(&read), "{read:?}");
-    assert_eq!(told(&read, &summary), "1: 1\nstandard input: line 1, column 5: the row that begins here does not end");
+    assert_eq!(shown(&read, &summary), "1: 1\nstandard input: line 1, column 5: the row that begins here does not end");
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn files_are_read_in_order() {
     assert_eq!(rows, [(0, 1, "1"), (0, 2, "2"), (1, 1, "3"), (2, 1, "{\"x\":\"4\"}")]);
     assert_eq!(summary.unwrap(), ReadSummary { rows: 4, stopped: false });
     let (read, summary) = chunks(&files(directory.path(), &["a.jsonl", "missing.json"]), b"", RowLimits::default());
-    assert_eq!(told(&read, &summary), "1: 1\n2: 2\n`missing.json`: there is no such file");
+    assert_eq!(shown(&read, &summary), "1: 1\n2: 2\n`missing.json`: there is no such file");
 }
 
 #[test]
@@ -297,13 +297,13 @@ fn sections_are_read_in_order_as_one() {
     ];
     let (read, summary) = all_chunks(&sections, b"9\n", RowLimits::default());
     let names = RowNames::of_all(&sections);
-    let told: Vec<String> = read
+    let shown: Vec<String> = read
         .iter()
         .flat_map(Chunk::iter)
         .map(|(row, text)| format!("{} {}: {text}", row.source, names.row(row.source, row.number)))
         .collect();
     assert_eq!(
-        told,
+        shown,
         [
             "0 row 1 of `records` number 1: 5",
             "0 row 2 of `records` number 1: 6",
@@ -335,16 +335,16 @@ fn a_section_that_cannot_be_read_is_found_before_the_others_are() {
 }
 
 #[test]
-fn what_tells_no_format_is_refused_before_anything_is_read() {
+fn a_name_without_a_format_is_refused_before_reading() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("a.jsonl"), "1\n").unwrap();
     let ended = |names: &[&str]| {
         let (read, summary) = chunks(&files(directory.path(), names), b"", RowLimits::default());
-        told(&read, &summary)
+        shown(&read, &summary)
     };
     assert!(ended(&["a.jsonl", "b.txt"]).starts_with("`b.txt`: the ending `.txt` does not say the format"));
     let refused = chunks(&records(RowSource::StandardInput), b"", RowLimits { chunk: usize::MAX, row: 0 });
-    assert_eq!(told(&refused.0, &refused.1), "");
+    assert_eq!(shown(&refused.0, &refused.1), "");
 }
 
 #[test]
@@ -476,6 +476,6 @@ proptest! {
         prop_assert!(short.iter().all(|it| it.rows.len() == 1 || it.text.len() <= chunk));
         let (pieces, ended) = chunks(&records, &content, RowLimits { chunk, row: 1000 });
         let (whole, ended_whole) = chunks(&records, &content, RowLimits { chunk: 1 << 20, row: 1000 });
-        prop_assert_eq!(told(&pieces, &ended), told(&whole, &ended_whole));
+        prop_assert_eq!(shown(&pieces, &ended), shown(&whole, &ended_whole));
     }
 }

@@ -12,9 +12,9 @@ use jurat_store::run::{
 };
 use rusqlite::Connection;
 
-use crate::runs::{Desk, finished, place, rows, told};
+use crate::runs::{Desk, finished, place, rows, shown};
 
-/// A run of ten cases of which every third failed, so that its row is kept.
+/// A run of ten cases of which every third failed, so that its row is retained.
 fn ten(desk: &Desk) -> Vec<String> {
     let texts = rows(10);
     let writer = RunWriter::create(&desk.run(), &desk.head(&texts, 1, 1), WriterOptions::default()).expect("a run");
@@ -54,7 +54,7 @@ fn everything(desk: &Desk) -> Result<String, RunFileError> {
     let reader = RunReader::open(&desk.run())?;
     let mut read = format!("{:?}{:?}", reader.head(), reader.summary()?);
     for case in reader.cases(CaseIx::ALL) {
-        read += &told(&case?);
+        read += &shown(&case?);
     }
     reader.each_score(Column(1), &mut |it| read += &it.to_string())?;
     for id in ["r0", "r9"] {
@@ -264,14 +264,14 @@ fn rows_are_read_from_where_they_are() {
     // A file with other rows is not believed, not even for rows that happen to be the same.
     let changed = fs::read_to_string(desk.rows()).expect("a file").replace("\"answer\": 28", "\"answer\": 29");
     fs::write(desk.rows(), changed).expect("a file");
-    let kept = |ix: usize, other: &str| if ix.is_multiple_of(3) { expected[ix].clone() } else { other.to_owned() };
-    let with_kept = |other: &str| -> Vec<String> { (0..10).map(|ix| kept(ix, other)).collect() };
-    assert_eq!(texts(&desk), with_kept(CHANGED));
+    let stored = |ix: usize, other: &str| if ix.is_multiple_of(3) { expected[ix].clone() } else { other.to_owned() };
+    let with_retained = |other: &str| -> Vec<String> { (0..10).map(|ix| stored(ix, other)).collect() };
+    assert_eq!(texts(&desk), with_retained(CHANGED));
     fs::write(desk.rows(), "{}\n").expect("a file");
-    assert_eq!(texts(&desk), with_kept(CHANGED));
+    assert_eq!(texts(&desk), with_retained(CHANGED));
     fs::remove_file(desk.rows()).expect("it was there");
     let gone = "`rows.jsonl`, which holds rows of this run, cannot be read: No such file or directory (os error 2)";
-    assert_eq!(texts(&desk), with_kept(gone));
+    assert_eq!(texts(&desk), with_retained(gone));
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn packing_takes_all_rows_or_none() {
 }
 
 #[test]
-fn a_run_that_goes_on_is_not_packed() {
+fn a_run_in_progress_is_not_packed() {
     let desk = Desk::new();
     let texts = rows(10);
     let writer = RunWriter::create(&desk.run(), &desk.head(&texts, 1, 1), WriterOptions::default()).expect("a run");
@@ -320,7 +320,7 @@ fn a_run_is_found_by_id_while_it_is_written() {
     assert_eq!(reader.case_ix("r10", 0).expect("readable"), None);
     assert_eq!(reader.state().expect("a state").finish, None);
     assert!(reader.is_being_written());
-    writer.finish(finished(Ended::Done)).expect("finished although somebody reads");
+    writer.finish(finished(Ended::Done)).expect("finished although a reader is there");
     assert_eq!(reader.case_ix("r7", 0).expect("readable"), Some(CaseIx(7)));
     assert_eq!(reader.state().expect("a state").finish, Some(finished(Ended::Done)));
     assert!(!reader.is_being_written());

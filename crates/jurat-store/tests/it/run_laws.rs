@@ -10,7 +10,7 @@ use jurat_store::run::{
 use proptest::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::runs::{Desk, all_told, finished, place, told};
+use crate::runs::{Desk, all_shown, finished, place, shown};
 
 /// A run in the making: what its cases are, and which of them go into one block together.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ struct Script {
 #[derive(Debug, Clone)]
 struct Row {
     id: Id,
-    /// For each variant: what does not pass, and whether the row is kept.
+    /// For each variant: what does not pass, and whether the row is retained.
     cases: Vec<(BTreeMap<u32, u8>, bool)>,
     is_from_file: bool,
 }
@@ -219,7 +219,7 @@ proptest! {
             Err(FinishError::DuplicateIds(duplicates)) => prop_assert_eq!(expected.duplicates as u64, duplicates.n),
             Err(other) => prop_assert!(false, "{}", other),
         }
-        let lines = all_told(&desk.run());
+        let lines = all_shown(&desk.run());
         prop_assert_eq!(lines.iter().map(|it| without_row(it)).collect::<Vec<_>>(), expected.lines.clone());
 
         let reader = RunReader::open(&desk.run()).expect("a run");
@@ -227,7 +227,7 @@ proptest! {
         for (ix, line) in lines.iter().enumerate() {
             let case_ix = CaseIx(ix as u64);
             let case = reader.case(case_ix).expect("readable").expect("a case");
-            prop_assert_eq!(&told(&case), line);
+            prop_assert_eq!(&shown(&case), line);
             prop_assert_eq!(&reader.row_text(&case).expect("a row"), &texts[ix / script.n_variants as usize]);
             if written.is_ok() {
                 let id = &expected.ids[ix];
@@ -261,10 +261,10 @@ proptest! {
     fn a_packed_run_says_the_same_without_its_files(script in script()) {
         let desk = Desk::new();
         let _ = script.write(&desk);
-        let before = all_told(&desk.run());
+        let before = all_shown(&desk.run());
         pack(&desk.run()).expect("packed");
         std::fs::remove_file(desk.rows()).expect("the file was there");
-        let after = all_told(&desk.run());
+        let after = all_shown(&desk.run());
         let reader = RunReader::open(&desk.run()).expect("a run");
         for ((case, before), after) in reader.cases(CaseIx::ALL).zip(&before).zip(&after) {
             let case = case.expect("a case");

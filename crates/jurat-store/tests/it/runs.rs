@@ -30,7 +30,7 @@ impl Desk {
         self.directory.path().join("rows.jsonl")
     }
 
-    /// Writes so many rows and returns the head of a run over them.
+    /// Writes this many rows and returns the head of a run over them.
     pub(crate) fn head(&self, rows: &[String], n_tasks: usize, n_variants: u32) -> RunHead {
         std::fs::write(self.rows(), rows.iter().map(|it| format!("{it}\n")).collect::<String>()).expect("a file");
         let task = |ix| TaskHead {
@@ -86,32 +86,32 @@ pub(crate) fn finished(ended: Ended) -> FinishState {
 }
 
 /// Everything about a case, in a line.
-pub(crate) fn told(case: &StoredCase) -> String {
-    let mut told = format!("{} v{} {}", case.case_ix.0, case.variant, case.id);
+pub(crate) fn shown(case: &StoredCase) -> String {
+    let mut shown = format!("{} v{} {}", case.case_ix.0, case.variant, case.id);
     for (ix, code) in (0..).zip(&case.codes) {
-        let _ = write!(told, " {}", code.name());
+        let _ = write!(shown, " {}", code.name());
         if let Some(detail) = case.detail(Column(ix)) {
-            let _ = write!(told, "({})", serde_json::to_string(detail).expect("JSON"));
+            let _ = write!(shown, "({})", serde_json::to_string(detail).expect("JSON"));
         }
     }
     for (column, score) in &case.scores {
-        let _ = write!(told, " score{}={score}", column.0);
+        let _ = write!(shown, " score{}={score}", column.0);
     }
     for (column, label) in &case.labels {
-        let _ = write!(told, " label{}={label}", column.0);
+        let _ = write!(shown, " label{}={label}", column.0);
     }
     if let Some(took) = case.took {
-        let _ = write!(told, " took={took:?}");
+        let _ = write!(shown, " took={took:?}");
     }
-    if let Some(kept) = &case.row.retained {
-        let _ = write!(told, " kept {kept}");
+    if let Some(stored) = &case.row.retained {
+        let _ = write!(shown, " kept {stored}");
     }
-    told
+    shown
 }
 
-pub(crate) fn all_told(path: &Path) -> Vec<String> {
+pub(crate) fn all_shown(path: &Path) -> Vec<String> {
     let reader = RunReader::open(path).expect("a run");
-    reader.cases(CaseIx::ALL).map(|it| told(&it.expect("a case"))).collect()
+    reader.cases(CaseIx::ALL).map(|it| shown(&it.expect("a case"))).collect()
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_run_is_read_as_it_was_written() {
         format!("3 v0 r3 {failed} took=7µs kept {}", rows[3]),
         "4 v0 r4 passed passed passed took=0ns".to_owned(),
     ];
-    assert_eq!(all_told(&desk.run()), expected);
+    assert_eq!(all_shown(&desk.run()), expected);
 
     let reader = RunReader::open(&desk.run()).expect("a run");
     assert_eq!(*reader.head(), head);

@@ -18,7 +18,7 @@ struct Memory(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Memory {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("nobody panics here").write(bytes)
+        self.0.lock().expect("no thread panics here").write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -32,7 +32,7 @@ fn written(write: impl FnOnce(&mut ParquetTable<Memory>) -> io::Result<()>) -> V
     write(&mut table).expect("rows");
     table.end().expect("an end");
     drop(table);
-    let bytes = memory.0.lock().expect("nobody panics here");
+    let bytes = memory.0.lock().expect("no thread panics here");
     bytes.clone()
 }
 
@@ -101,5 +101,5 @@ fn a_reader_that_went_away_is_known_as_that() {
         table.row([Cell::Text("a")])?;
         table.end()
     });
-    assert_eq!(ended.expect_err("nobody reads").kind(), io::ErrorKind::BrokenPipe);
+    assert_eq!(ended.expect_err("no reader is there").kind(), io::ErrorKind::BrokenPipe);
 }

@@ -1,4 +1,4 @@
-//! A client on the bare socket, so that no library mends what the endpoint breaks.
+//! A client on the bare socket, so that no library fixes what the endpoint breaks.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: String,
-    /// Whether the body came to its end.
+    /// Whether the body is complete.
     pub(crate) complete: bool,
 }
 

@@ -63,8 +63,8 @@ fn everything_is_counted() {
     assert_eq!((stats.requests, stats.answers, stats.errors, stats.broken, stats.abandoned), (5, 3, 1, 1, 0));
     assert_eq!((stats.distinct(), stats.most_repeats()), (4, 2));
     assert_eq!(stats.connections, 5);
-    let told = get(endpoint.port(), "/stats").json();
-    assert_eq!((&told["requests"], &told["answers"], &told["distinct"]), (&json!(5), &json!(3), &json!(4)));
+    let shown = get(endpoint.port(), "/stats").json();
+    assert_eq!((&shown["requests"], &shown["answers"], &shown["distinct"]), (&json!(5), &json!(3), &json!(4)));
     let bodies = get(endpoint.port(), "/stats?bodies").json();
     assert_eq!(bodies.as_object().map(serde_json::Map::len), Some(4));
     endpoint.reset();
@@ -127,15 +127,15 @@ fn one_connection_serves_many_requests() {
 }
 
 #[test]
-fn requests_that_were_kept_can_be_asked_for() {
+fn recorded_requests_can_be_read() {
     let endpoint = Endpoint::start(Script::new().keep_requests());
     let mut client = Client::connect(endpoint.port());
     client.send("http://models.example/v1/chat/completions", "x-trace: 7\r\n", &question("a").to_string());
     assert!(client.receive().is_ok_and(|it| it.status == 200));
-    let kept = get(endpoint.port(), "/requests").json();
-    assert_eq!(kept[0]["path"], "http://models.example/v1/chat/completions");
-    assert_eq!(kept[0]["headers"][1], json!(["x-trace", "7"]));
-    assert_eq!(kept[0]["body"], question("a").to_string());
+    let stored = get(endpoint.port(), "/requests").json();
+    assert_eq!(stored[0]["path"], "http://models.example/v1/chat/completions");
+    assert_eq!(stored[0]["headers"][1], json!(["x-trace", "7"]));
+    assert_eq!(stored[0]["body"], question("a").to_string());
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn what_a_provider_would_not_accept_is_refused() {
 }
 
 #[test]
-fn the_log_goes_on_where_it_ended() {
+fn the_log_continues_where_it_ended() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("requests.jsonl");
     let once = |fault: Option<Fault>| {
@@ -181,7 +181,7 @@ fn the_log_goes_on_where_it_ended() {
     assert_eq!(read_log(&file).unwrap().len(), 2);
     once(Some(Fault::status(503)));
     let lines = read_log(&file).unwrap();
-    let told: Vec<(u64, Event)> = lines.iter().map(|it| (it.number, it.event)).collect();
-    assert_eq!(told, [(1, Event::Arrived), (1, Event::Sent), (2, Event::Arrived), (2, Event::Failed)]);
+    let shown: Vec<(u64, Event)> = lines.iter().map(|it| (it.number, it.event)).collect();
+    assert_eq!(shown, [(1, Event::Arrived), (1, Event::Sent), (2, Event::Arrived), (2, Event::Failed)]);
     assert!(lines.iter().all(|it| it.digest == lines[0].digest));
 }

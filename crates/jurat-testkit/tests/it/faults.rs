@@ -56,15 +56,15 @@ fn bodies_are_truncated_in_good_order() {
 
 #[test]
 fn replies_are_wrong_in_good_order() {
-    let told = failing(Fault::TruncatedText, false).unwrap();
-    assert_eq!(text(&told), r#"{"label"#);
-    let told = failing(Fault::WrongLabel, false).unwrap();
-    assert_eq!(text(&told), r#"{"label":"no-such-label"}"#);
-    let told = failing(Fault::Refusal, false).unwrap().json();
-    assert_eq!(told["choices"][0]["message"]["content"], Value::Null);
-    assert_eq!(told["choices"][0]["message"]["refusal"], "I can't help with that.");
-    let told = failing(Fault::Blocked, false).unwrap().json();
-    assert_eq!(told["choices"][0]["finish_reason"], "content_filter");
+    let shown = failing(Fault::TruncatedText, false).unwrap();
+    assert_eq!(text(&shown), r#"{"label"#);
+    let shown = failing(Fault::WrongLabel, false).unwrap();
+    assert_eq!(text(&shown), r#"{"label":"no-such-label"}"#);
+    let shown = failing(Fault::Refusal, false).unwrap().json();
+    assert_eq!(shown["choices"][0]["message"]["content"], Value::Null);
+    assert_eq!(shown["choices"][0]["message"]["refusal"], "I can't help with that.");
+    let shown = failing(Fault::Blocked, false).unwrap().json();
+    assert_eq!(shown["choices"][0]["finish_reason"], "content_filter");
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn errors_say_when_to_come_again() {
     let date = date.header("retry-after").expect("a date");
     assert!(date.len() == 29 && date.ends_with(" GMT"), "{date}");
     for status in [500, 503] {
-        let told = failing(Fault::status(status), false).unwrap();
-        assert_eq!((told.status, &told.json()["error"]["type"]), (status, &json!("server_error")));
+        let shown = failing(Fault::status(status), false).unwrap();
+        assert_eq!((shown.status, &shown.json()["error"]["type"]), (status, &json!("server_error")));
     }
 }
 
@@ -96,7 +96,7 @@ fn silence_lasts_until_the_client_leaves() {
 }
 
 #[test]
-fn faults_come_when_they_are_told_to() {
+fn faults_come_when_the_script_says() {
     let statuses = |when: When, prompts: &[&str]| -> Vec<u16> {
         let endpoint = Endpoint::start(Script::new().fault(when, Fault::status(503)));
         prompts.iter().map(|it| post(endpoint.port(), CHAT, &question(it)).status).collect()

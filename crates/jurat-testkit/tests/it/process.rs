@@ -34,24 +34,24 @@ fn what_was_logged_survives_a_kill() {
     assert_eq!(post(port, CHAT, &question("b")).status, 200);
     while second.stats()["in_flight"] != 0 {}
     let lines = read_log(&file).unwrap();
-    let told: Vec<(u64, Event)> = lines.iter().map(|it| (it.number, it.event)).collect();
+    let shown: Vec<(u64, Event)> = lines.iter().map(|it| (it.number, it.event)).collect();
     let expected = [(1, Event::Arrived), (1, Event::Sent), (2, Event::Arrived), (3, Event::Arrived), (3, Event::Sent)];
-    assert_eq!(told, expected);
+    assert_eq!(shown, expected);
     assert_eq!((lines[2].digest, lines[0].digest == lines[2].digest), (lines[3].digest, false));
 }
 
 #[test]
-fn wrong_options_are_told_with_the_right_ones() {
-    let told = |arguments: &[&str]| {
+fn wrong_options_are_refused_with_the_accepted_ones() {
+    let shown = |arguments: &[&str]| {
         let output = Command::new(Process::program()).args(arguments).output().expect("it starts");
         assert!(!output.status.success());
         String::from_utf8(output.stderr).expect("text")
     };
-    assert!(told(&["--fault", "often=reset"]).contains("there is `always`, `first:N`, `each-first:N`, `every:N`"));
-    assert!(told(&["--fault", "always=crash"]).contains("`crash` is no fault; there is `reset`, "));
-    assert!(told(&["--fault", "reset"]).contains("expected WHEN=FAULT"));
-    assert!(told(&["--latency", "50..1"]).contains("expected milliseconds such as `20` or `1..50`"));
-    assert!(told(&["--log", "/no/such/directory/log"]).contains("cannot start the endpoint"));
+    assert!(shown(&["--fault", "often=reset"]).contains("there is `always`, `first:N`, `each-first:N`, `every:N`"));
+    assert!(shown(&["--fault", "always=crash"]).contains("`crash` is no fault; there is `reset`, "));
+    assert!(shown(&["--fault", "reset"]).contains("expected WHEN=FAULT"));
+    assert!(shown(&["--latency", "50..1"]).contains("expected milliseconds such as `20` or `1..50`"));
+    assert!(shown(&["--log", "/no/such/directory/log"]).contains("cannot start the endpoint"));
 }
 
 #[test]

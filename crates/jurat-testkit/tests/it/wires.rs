@@ -13,7 +13,7 @@ struct Read {
     /// `name(arguments)`
     calls: Vec<String>,
     reason: String,
-    /// input, output, cached, reasoning; a format that does not tell a number says 0.
+    /// input, output, cached, reasoning; 0 where a format does not report a number.
     usage: [u64; 4],
 }
 
@@ -79,7 +79,7 @@ fn with_schema(wire: Wire, mut question: Value, schema: &Value) -> Value {
     question
 }
 
-/// Adds that the tool must be called; Ollama cannot be told.
+/// Adds that the tool must be called; Ollama has no way to say so.
 fn with_force(wire: Wire, mut question: Value) -> Option<Value> {
     match wire {
         Wire::OpenaiChat => {
@@ -324,12 +324,12 @@ fn every_format_says_the_same() {
         let read = ask(Script::new().reply(Reply::text(words).usage(usage)), wire, stream);
         assert_eq!(read.text, words, "{wire:?} {stream}");
         assert_eq!(read.calls, Vec::<String>::new());
-        let told = match wire {
+        let shown = match wire {
             Wire::AnthropicMessages => [100, 20, 40, 0],
             Wire::OllamaChat => [100, 20, 0, 0],
             _ => [100, 20, 40, 5],
         };
-        assert_eq!(read.usage, told, "{wire:?} {stream}");
+        assert_eq!(read.usage, shown, "{wire:?} {stream}");
     }
     reasons(&Reply::text(words), ["stop", "completed", "end_turn", "STOP", "stop"]);
     reasons(
@@ -404,7 +404,7 @@ fn every_format_refuses_in_its_own_way() {
 
 #[test]
 fn every_format_has_its_own_envelope_for_errors() {
-    let told = |wire: Wire, status: u16, stream: bool| {
+    let shown = |wire: Wire, status: u16, stream: bool| {
         let endpoint = Endpoint::start(Script::new().fault(When::Always, Fault::status(status)));
         let answer = post(endpoint.port(), path(wire, stream), &question(wire, stream));
         assert_eq!(answer.status, status);
@@ -416,17 +416,17 @@ fn every_format_has_its_own_envelope_for_errors() {
     };
     for stream in [false, true] {
         let limited = json!({ "error": { "type": "requests", "param": null, "code": "rate_limit_exceeded" } });
-        assert_eq!(told(Wire::OpenaiChat, 429, stream), limited);
-        assert_eq!(told(Wire::OpenaiResponses, 429, stream), limited);
-        assert_eq!(told(Wire::OpenaiResponses, 500, stream)["error"]["type"], "server_error");
-        let anthropic = told(Wire::AnthropicMessages, 429, stream);
+        assert_eq!(shown(Wire::OpenaiChat, 429, stream), limited);
+        assert_eq!(shown(Wire::OpenaiResponses, 429, stream), limited);
+        assert_eq!(shown(Wire::OpenaiResponses, 500, stream)["error"]["type"], "server_error");
+        let anthropic = shown(Wire::AnthropicMessages, 429, stream);
         assert_eq!((&anthropic["type"], &anthropic["error"]["type"]), (&json!("error"), &json!("rate_limit_error")));
-        assert_eq!(told(Wire::AnthropicMessages, 529, stream)["error"]["type"], "overloaded_error");
+        assert_eq!(shown(Wire::AnthropicMessages, 529, stream)["error"]["type"], "overloaded_error");
         assert_eq!(
-            told(Wire::GeminiGenerate, 503, stream),
+            shown(Wire::GeminiGenerate, 503, stream),
             json!({ "error": { "code": 503, "status": "UNAVAILABLE" } })
         );
-        assert_eq!(told(Wire::OllamaChat, 500, stream), json!({ "error": "this failure is part of the test" }));
+        assert_eq!(shown(Wire::OllamaChat, 500, stream), json!({ "error": "this failure is part of the test" }));
     }
     let wait = std::time::Duration::from_millis(1500);
     let endpoint = Endpoint::start(Script::new().fault(When::Always, Fault::rate_limited(RetryAfter::Body(wait))));
@@ -483,7 +483,7 @@ fn each_provider_insists_on_what_it_insists_on() {
     assert_eq!(status(Wire::GeminiGenerate, false, &|it| it["generationConfig"] = schema.clone()), 400);
     let unframed = "/v1beta/models/test-1:streamGenerateContent";
     assert_eq!(post(endpoint.port(), unframed, &question(Wire::GeminiGenerate, true)).status, 400);
-    // Whoever does not ask Ollama for one piece gets many.
+    // Ollama streams by default.
     let answer = {
         let mut question = question(Wire::OllamaChat, true);
         without("stream")(&mut question);

@@ -198,7 +198,7 @@ tasks: [{ id: answered, field_path: output, operator: is_not_empty }]
 }
 
 #[test]
-fn everything_that_is_wrong_is_told_at_once() {
+fn all_problems_are_reported_at_once() {
     let built = one_row()
         .threshold(2.0)
         .task(Assertion::new("c", "answer", compare::matches("(")).depends_on(["missing"]))
@@ -216,29 +216,29 @@ fn everything_that_is_wrong_is_told_at_once() {
 }
 
 #[test]
-fn what_json_cannot_say_is_told() {
+fn values_that_json_lacks_are_reported() {
     #[track_caller]
-    fn told(builder: SuiteBuilder, expected: &str) {
+    fn reports(builder: SuiteBuilder, expected: &str) {
         assert_eq!(builder.build().expect_err("it is wrong").to_string(), expected);
     }
     let by_pair = HashMap::from([((1, 2), 3)]);
-    told(
+    reports(
         Suite::builder("s").record(json!(1)).record(&by_pair),
         "row 2 cannot be written as JSON: key must be a string",
     );
-    told(
+    reports(
         one_row().task(Assertion::new("a", "answer", equals(&by_pair))),
         "`expected_value` of the task `a` cannot be written as JSON: key must be a string",
     );
-    told(
+    reports(
         one_row().task(Assertion::new("a", "answer", greater_than(f64::NAN))),
         "`expected_value` of the task `a` cannot be written as JSON: NaN is no number of JSON",
     );
-    told(
+    reports(
         one_row().task(Judge::new("a", "${answer}").output(Output::schema(json!({})).text("b"))),
         "`output` of the task `a` cannot be written as JSON: the field `b` is added to a whole schema",
     );
-    told(
+    reports(
         one_row().records_at_run(),
         "rows come either from `record` and `records`, from `records_from`, or from `records_at_run`; this suite has several of them",
     );

@@ -68,7 +68,7 @@ fn a_closure_sees_its_arguments_and_is_called_once() {
     };
     assert_eq!(label(&run).as_deref(), Some(r#"{"output":"one two","extra":{"is":"text"},"limit":3}"#));
     assert_eq!(n_calls.load(Ordering::SeqCst), 1);
-    // A replay calls nobody, wherever it is made; another run does.
+    // A replay calls no function, wherever it is made; another run does.
     let definition = Suite::from_yaml(suite.definition(), ".").expect("it reads back");
     let again = definition.run(RunOptions::in_directory(directory.path()).replay("latest")).expect("it runs");
     assert_eq!((label(&again), n_calls.load(Ordering::SeqCst)), (label(&run), 1));

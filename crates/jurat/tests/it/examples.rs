@@ -31,14 +31,14 @@ fn scripted() -> Run {
     appliances(|it| it.model("judge", script.as_str()))
 }
 
-/// What a run came to, without what its answers took.
+/// The results of a run, without the time of its answers.
 fn verdicts(run: &Run) -> Vec<String> {
-    let told = |case: jurat::Case| {
+    let shown = |case: jurat::Case| {
         let tasks: Vec<String> =
             case.tasks().map(|it| format!("{}={} {}", it.id(), it.verdict().name(), it.message())).collect();
         format!("{} {}: {}", case.id(), case.verdict().name(), tasks.join("; "))
     };
-    run.cases().map(|it| told(it.expect("the case can be read"))).collect()
+    run.cases().map(|it| shown(it.expect("the case can be read"))).collect()
 }
 
 /// The recording of `appliances` is made from its script: the same answers, as if the model that the suite names had given them. Times are
@@ -139,7 +139,7 @@ fn every_example_runs_and_is_good_enough() {
         let suite = Suite::load(example(name).join("suite.yaml")).unwrap_or_else(|error| panic!("{name}: {error}"));
         let run = suite.run(RunOptions::in_directory(directory.path())).expect("the example runs");
         let expected = if name == "extraction" { Conclusion::Failed } else { Conclusion::Passed };
-        assert_eq!(run.conclusion(), expected, "{name}\n{}", run.table().expect("a run can be drawn"));
+        assert_eq!(run.conclusion(), expected, "{name}\n{}", run.table().expect("a run can be rendered"));
     }
 }
 
@@ -179,7 +179,7 @@ fn played(folder: &Path, directory: &Path) -> Run {
 }
 
 /// What came of a run, for readers of the example.
-fn told(run: &Run) -> String {
+fn shown(run: &Run) -> String {
     let mut text = String::new();
     for case in run.cases().map(|it| it.expect("the case can be read")) {
         let subject = case.subject().map_or(String::new(), |it| format!(" [{it}]"));
@@ -220,8 +220,8 @@ fn scenarios_can_be_replayed_without_a_key() {
         assert!(n_answers > 0 && n_answers == n_reused, "{name}: {n_reused} of {n_answers} answers are recorded");
         assert_eq!(replayed.conclusion(), Conclusion::Passed, "{name}: {:?}", replayed.missed());
         assert_eq!(verdicts(&replayed), verdicts(&scripted), "{name}");
-        let told = told(&replayed);
-        assert!(!told.contains("\n  error "), "{name}: an example has no errors:\n{told}");
-        assert_blessed(&folder.join("verdicts.txt"), &told);
+        let shown = shown(&replayed);
+        assert!(!shown.contains("\n  error "), "{name}: an example has no errors:\n{shown}");
+        assert_blessed(&folder.join("verdicts.txt"), &shown);
     }
 }

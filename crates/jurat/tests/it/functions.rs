@@ -28,7 +28,7 @@ fn polite(_: &Question) -> Reply {
 }
 
 /// How the one task of each case ended.
-fn told(run: &Run) -> BTreeMap<String, String> {
+fn shown(run: &Run) -> BTreeMap<String, String> {
     let case = |it: Result<jurat::Case, Error>| {
         let case = it.expect("the case can be read");
         let task = case.tasks().next().expect("there is a task");
@@ -88,10 +88,10 @@ fn an_error_or_a_refusal_of_a_function_is_no_failure_of_the_subject() {
     });
     let run = judged(4).model("judge", model).build().unwrap().run(RunOptions::in_directory(directory.path())).unwrap();
     assert_eq!(run.conclusion(), Conclusion::Undecided);
-    let told = told(&run);
-    assert_eq!(told["r0"], "passed");
-    assert!(told["r1"].starts_with("error ") && told["r1"].contains("out of patience"), "{told:?}");
-    assert!(told["r2"].starts_with("error ") && told["r3"].starts_with("error "), "{told:?}");
+    let shown = shown(&run);
+    assert_eq!(shown["r0"], "passed");
+    assert!(shown["r1"].starts_with("error ") && shown["r1"].contains("out of patience"), "{shown:?}");
+    assert!(shown["r2"].starts_with("error ") && shown["r3"].starts_with("error "), "{shown:?}");
     let counts = run.counts();
     assert_eq!((counts.passed, counts.failed, counts.errored), (1, 0, 3));
 }
@@ -106,14 +106,14 @@ fn an_invalid_answer_is_asked_for_again_with_the_problem_stated() {
     });
     let suite = judged(1).model("judge", model).build().unwrap();
     let run = suite.run(RunOptions::in_directory(directory.path())).unwrap();
-    assert_eq!(told(&run)["r0"], "passed", "{}", run.explain("r0", "tone").unwrap());
+    assert_eq!(shown(&run)["r0"], "passed", "{}", run.explain("r0", "tone").unwrap());
     assert_eq!(run.answers(), (2, 0));
 }
 
 #[test]
 fn several_questions_are_asked_at_once() {
     let directory = directory();
-    // Nobody gets past it alone.
+    // No thread gets past it alone.
     let barrier = Arc::new(Barrier::new(4));
     let model = Model::function("slow", move |question| {
         barrier.wait();
@@ -151,13 +151,13 @@ fn an_asynchronous_function_has_a_clock_and_a_time_limit() {
     let suite = judged(2).model("judge", model).build().unwrap();
     let limit = Duration::from_secs(3);
     let run = suite.run(RunOptions::in_directory(directory.path()).request_timeout(limit)).unwrap();
-    let told = told(&run);
-    assert_eq!(told["r0"], "passed");
-    assert!(told["r1"].starts_with("error "), "{told:?}");
+    let shown = shown(&run);
+    assert_eq!(shown["r0"], "passed");
+    assert!(shown["r1"].starts_with("error "), "{shown:?}");
 }
 
 #[test]
-fn a_panic_is_heard_and_what_was_answered_is_kept() {
+fn a_panic_is_passed_on_and_answers_before_it_are_stored() {
     let directory = directory();
     let n_asked = Arc::new(AtomicUsize::new(0));
     let suite = |panics: bool| {
@@ -181,7 +181,7 @@ fn a_panic_is_heard_and_what_was_answered_is_kept() {
 }
 
 #[test]
-fn a_replay_calls_nobody() {
+fn a_replay_calls_no_function() {
     let directory = directory();
     let n_asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&n_asked);
@@ -195,7 +195,7 @@ fn a_replay_calls_nobody() {
 
     let effects = directory.path().join("effects.jsonl");
     run.export(&EFFECTS, std::fs::File::create(&effects).unwrap()).unwrap();
-    // The definition alone, as somebody else reads it: it names a function that is not there.
+    // The definition alone, as another program reads it: it names a function that is not there.
     let elsewhere = self::directory();
     let read = Suite::from_yaml(suite.definition(), elsewhere.path()).unwrap();
     for recording in [run.path(), effects] {
@@ -204,7 +204,7 @@ fn a_replay_calls_nobody() {
     }
     assert_eq!(n_asked.load(Ordering::SeqCst), 3);
 
-    let error = read.run(RunOptions::in_directory(elsewhere.path())).expect_err("nobody supplies it");
+    let error = read.run(RunOptions::in_directory(elsewhere.path())).expect_err("it is not supplied");
     assert!(matches!(&error, Error::Model(_)) && error.to_string().contains("`call/judge` is a function"), "{error}");
 }
 
@@ -222,15 +222,15 @@ tasks:
     let run = suite.run(options().model("judge", Model::function("rules", polite))).unwrap();
     assert_eq!(run.conclusion(), Conclusion::Passed);
 
-    let told = |options| suite.run(options).expect_err("it is wrong").to_string();
-    let unknown = told(options().model("jugde", Model::function("rules", polite)));
+    let shown = |options| suite.run(options).expect_err("it is wrong").to_string();
+    let unknown = shown(options().model("jugde", Model::function("rules", polite)));
     assert!(unknown.starts_with("no task uses the role `jugde`"), "{unknown}");
-    let settings = told(options().model("judge", Model::function("rules", polite).price(1.0, 1.0)));
+    let settings = shown(options().model("judge", Model::function("rules", polite).price(1.0, 1.0)));
     assert!(settings.contains("settings belong to the suite"), "{settings}");
 }
 
 #[test]
-fn skipped_tasks_ask_nobody() {
+fn skipped_tasks_make_no_request() {
     let directory = directory();
     let asked = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&asked);

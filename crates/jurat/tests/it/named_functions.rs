@@ -11,9 +11,9 @@ use jurat_core::scenario::Answer;
 use jurat_format::value::{Val, Value};
 use serde_json::json;
 
-/// What a suite of one agent comes to: the verdicts and words of its tasks, one case a line.
+/// The results of a suite of one agent: the verdicts and words of its tasks, one case a line.
 #[track_caller]
-fn told(agent: Function) -> String {
+fn shown(agent: Function) -> String {
     let directory = tempfile::tempdir().expect("there is room");
     let run = errands(&["a"]).agent_function("mine", agent).build().expect("it is sound");
     cases(&run.run(RunOptions::in_directory(directory.path())).expect("it runs"))
@@ -45,28 +45,28 @@ fn cases(run: &Run) -> String {
 
 #[test]
 fn an_agent_returns_words_events_or_an_artifact() {
-    assert_eq!(told(Function::new(|_| Ok("done".into()))), "passed; passed");
+    assert_eq!(shown(Function::new(|_| Ok("done".into()))), "passed; passed");
     let events = r#"[{"type": "message", "text": "on it"}, {"type": "final", "text": "done"}]"#;
-    assert_eq!(told(returning(events)), "passed; passed");
+    assert_eq!(shown(returning(events)), "passed; passed");
     let artifact = r#"{
         "identity": {"schema_version": 1, "run_id": "r", "case_id": "a", "suite_id": "s", "run_profile_id": "p", "runner_type": "call"},
         "status": "success",
         "request": {"requested_model": "none"},
         "trace": [{"sequence": 0, "event_type": "final_output", "content": "done"}]
     }"#;
-    assert_eq!(told(returning(artifact)), "passed; passed");
+    assert_eq!(shown(returning(artifact)), "passed; passed");
 }
 
 #[test]
 fn what_an_agent_returns_is_read_strictly() {
-    let broken = told(returning(r#"[{"type": "message", "text": "on it"}]"#));
+    let broken = shown(returning(r#"[{"type": "message", "text": "on it"}]"#));
     assert_eq!(broken, "failed expected `success`, found `failed`; failed expected `done`, found null");
-    let odd = told(returning("7"));
+    let odd = shown(returning("7"));
     let words = "error the agent could not be run: it may return its final message as text, a list of events, or a run artifact, not 7";
     assert_eq!(odd, [words; 2].join("; "));
-    let event = told(returning(r#"["on it"]"#));
+    let event = shown(returning(r#"["on it"]"#));
     assert!(event.contains("an event is an object with a `type`, not `on it`"), "{event}");
-    let artifact = told(returning(r#"{"identity": {}}"#));
+    let artifact = shown(returning(r#"{"identity": {}}"#));
     assert!(artifact.contains("what it returned is no run artifact"), "{artifact}");
 }
 
@@ -87,7 +87,7 @@ fn an_error_of_an_agent_is_an_error_of_its_case_alone() {
     assert_eq!(cases(&run), format!("passed; passed\n{broken}\npassed; passed"));
     let errands = errands(&["a", "b", "c"]).build().expect("a definition can be read anywhere");
     let again =
-        errands.run(RunOptions::in_directory(directory.path()).replay(run.path())).expect("a replay calls nobody");
+        errands.run(RunOptions::in_directory(directory.path()).replay(run.path())).expect("a replay calls no function");
     assert_eq!(cases(&again), cases(&run));
     let missing = errands.run(RunOptions::in_directory(directory.path()));
     let Err(Error::Run(_) | Error::Usage(_) | Error::Model(_)) = missing else { panic!("{missing:?}") };
@@ -117,7 +117,7 @@ fn an_agent_whose_budget_is_used_up_was_not_run_whatever_it_says() {
     let seen = Arc::clone(&statuses);
     let agent = Function::new(move |task| {
         let answered = [asked(task), asked(task)];
-        seen.lock().expect("nobody panics").extend(answered);
+        seen.lock().expect("no thread panics").extend(answered);
         Ok("done".into())
     });
     let directory = tempfile::tempdir().expect("there is room");
@@ -126,19 +126,19 @@ fn an_agent_whose_budget_is_used_up_was_not_run_whatever_it_says() {
     let suite = suite.build().expect("it is sound");
     let options = RunOptions::in_directory(directory.path()).concurrency(NonZeroUsize::MIN).budget_calls(3);
     let run = suite.run(options).expect("it runs");
-    assert_eq!(*statuses.lock().expect("nobody panics"), ["200", "200", "200", "429"]);
+    assert_eq!(*statuses.lock().expect("no thread panics"), ["200", "200", "200", "429"]);
     let unrun = ["not_run the budget was used up"; 2].join("; ");
     assert_eq!(cases(&run), format!("passed; passed\n{unrun}"));
 }
 
 #[test]
 fn functions_that_answer_later_wait_together() {
-    // Nobody is answered before all have asked.
+    // No request is answered before all were made.
     let waiting: Arc<Mutex<Vec<(Value, Answer)>>> = Arc::default();
     let n = 20;
     let meet = Arc::clone(&waiting);
     let later = Function::deferred(move |arguments, answer| {
-        let mut waiting = meet.lock().expect("nobody panics");
+        let mut waiting = meet.lock().expect("no thread panics");
         waiting.push((arguments.clone().into_owned(), answer));
         if waiting.len() == n {
             let all = std::mem::take(&mut *waiting);
@@ -171,7 +171,7 @@ fn functions_that_answer_later_wait_together() {
 #[test]
 fn an_answer_that_never_comes_is_an_error() {
     assert_eq!(
-        told(Function::deferred(|_, answer| drop(answer))),
+        shown(Function::deferred(|_, answer| drop(answer))),
         ["error the agent could not be run: the run ended before the code did"; 2].join("; ")
     );
 }

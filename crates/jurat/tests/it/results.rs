@@ -47,8 +47,8 @@ fn cases_keep_the_order_of_the_rows() {
     let directory = directory();
     let run = greetings(&directory);
     let cases: Vec<_> = run.cases().collect::<Result<_, _>>().expect("cases can be read");
-    let told: Vec<(&str, CaseVerdict)> = cases.iter().map(|it| (it.id(), it.verdict())).collect();
-    assert_eq!(told, [("r1", CaseVerdict::Passed), ("r2", CaseVerdict::Failed), ("r3", CaseVerdict::Failed)]);
+    let shown: Vec<(&str, CaseVerdict)> = cases.iter().map(|it| (it.id(), it.verdict())).collect();
+    assert_eq!(shown, [("r1", CaseVerdict::Passed), ("r2", CaseVerdict::Failed), ("r3", CaseVerdict::Failed)]);
     let greets = cases[1].task("greets").expect("it is a task");
     assert_eq!((greets.kind(), greets.verdict(), greets.is_counted()), ("assert", TaskVerdict::Failed, true));
     assert_eq!(greets.expected().expect("it says").as_str(), Some("Hello"));
@@ -61,11 +61,11 @@ fn cases_keep_the_order_of_the_rows() {
 fn reports_are_what_the_command_writes() {
     let directory = directory();
     let run = greetings(&directory);
-    let table = run.table().expect("a run can be drawn");
+    let table = run.table().expect("a run can be rendered");
     assert!(table.contains("\ntask    passed  failed"), "{table}");
     assert!(table.contains("language = de"), "{table}");
     assert!(table.contains("failed: pass rate over tasks is 66.7 % (4 of 6), at least 90.0 % required"), "{table}");
-    assert!(run.task_table().expect("a run can be drawn").contains("expected text with `Hello`"));
+    assert!(run.task_table().expect("a run can be rendered").contains("expected text with `Hello`"));
     for (format, start) in [
         (&JSON, "{"),
         (&JSON_LINES, "{"),
@@ -117,7 +117,7 @@ fn matrices_name_their_prompts_and_subjects() {
         .build()
         .expect("it is a suite");
     let run = suite.run(RunOptions::in_directory(directory.path()).repeat(2)).expect("it runs");
-    let told: Vec<String> = run
+    let shown: Vec<String> = run
         .cases()
         .map(|it| it.expect("cases can be read"))
         .map(|it| {
@@ -126,7 +126,7 @@ fn matrices_name_their_prompts_and_subjects() {
         })
         .collect();
     assert_eq!(
-        told,
+        shown,
         [
             "q1 plain call/a Some(1) passed",
             "q1 plain call/a Some(2) passed",

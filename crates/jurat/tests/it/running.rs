@@ -1,4 +1,4 @@
-//! Running: rows from elsewhere, limits, stopping and going on, and asynchronous callers.
+//! Running: rows from elsewhere, limits, stopping and resuming, and asynchronous callers.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
@@ -25,13 +25,13 @@ fn judged(n_rows: usize, function: impl Fn(&Question) -> String + Send + Sync + 
 }
 
 #[test]
-fn rows_are_taken_as_the_run_goes_on() {
+fn rows_are_read_while_the_run_continues() {
     let directory = directory();
     let options = || RunOptions::in_directory(directory.path());
     let rows = |numbers: std::ops::Range<u32>| numbers.map(|n| json!({ "id": n.to_string(), "n": n }));
     let run = small().run(options().rows(rows(0..2_000))).unwrap();
     assert_eq!((run.case_counts().total(), run.counts().passed), (2_000, 5));
-    // Rows that are in no file are kept, so that they can be shown.
+    // Rows that are in no file are stored, so that they can be shown.
     let last = run.cases().last().unwrap().unwrap();
     assert_eq!(last.task("small").unwrap().message(), "expected a number less than 5, found 1999");
 
@@ -69,18 +69,18 @@ fn rows_that_do_not_fit_are_reported() {
     }
     let directory = directory();
     let options = || RunOptions::in_directory(directory.path());
-    let told = |suite: &Suite, options| suite.run(options).expect_err("it is wrong").to_string();
-    assert!(told(&small(), options().rows([Broken])).contains("this row is broken"));
-    assert!(told(&small(), options()).contains("give them with `RunOptions::rows`"));
+    let shown = |suite: &Suite, options| suite.run(options).expect_err("it is wrong").to_string();
+    assert!(shown(&small(), options().rows([Broken])).contains("this row is broken"));
+    assert!(shown(&small(), options()).contains("give them with `RunOptions::rows`"));
     let own = judged(1, |_| "ok".to_owned());
-    assert!(told(&own, options().rows([json!({})])).starts_with("the suite has rows of its own"));
-    assert!(told(&own, options().filter("1 +")).starts_with("`--filter`: "));
-    assert!(told(&own, options().replay("nothing.jsonl")).starts_with("`nothing.jsonl` cannot be read"));
-    assert!(told(&own, options().replay("nothing")).starts_with("there is no run `nothing`"));
+    assert!(shown(&own, options().rows([json!({})])).starts_with("the suite has rows of its own"));
+    assert!(shown(&own, options().filter("1 +")).starts_with("`--filter`: "));
+    assert!(shown(&own, options().replay("nothing.jsonl")).starts_with("`nothing.jsonl` cannot be read"));
+    assert!(shown(&own, options().replay("nothing")).starts_with("there is no run `nothing`"));
 }
 
 #[test]
-fn a_run_that_is_stopped_goes_on_when_it_is_run_again() {
+fn a_stopped_run_resumes_when_it_is_run_again() {
     let directory = directory();
     let n_asked = Arc::new(AtomicUsize::new(0));
     let (reached, leave) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
@@ -139,7 +139,7 @@ fn asynchronous_callers_may_wait_either_way() {
 }
 
 #[test]
-fn variables_are_kept_nowhere() {
+fn variables_are_stored_nowhere() {
     let directory = directory();
     let secret = "sk-a-secret-of-the-test";
     let suite = Suite::builder("s")

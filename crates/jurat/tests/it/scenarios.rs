@@ -106,7 +106,7 @@ fn suite(scenario: Scenario) -> Suite {
     suite.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What each task of the only case came to.
+/// The result of each task of the only case.
 fn verdicts(run: &Run) -> Vec<(String, TaskVerdict, String)> {
     let case = run.cases().next().expect("there is a case").expect("it can be read");
     case.tasks().map(|it| (it.id().to_owned(), it.verdict(), it.message().to_owned())).collect()
@@ -122,7 +122,7 @@ fn code_of_the_program_is_called_recorded_and_not_needed_again() {
     let case = run.cases().next().expect("there is a case").expect("it can be read");
     let execution = case.execution().expect("it is a scenario");
     assert_eq!((execution.status(), execution.path()), ("completed", vec!["ask", "ask", "last"]));
-    // The third turn is told one answer, so the subject gives its second.
+    // The third turn is given one answer, so the subject gives its second.
     let answers: Vec<_> = execution.turns().map(|it| it.response().unwrap_or_default().to_owned()).collect();
     assert_eq!(answers, ["answer 1", "answer 2", "answer 2"]);
     assert_eq!(execution.outcome("sum").and_then(|it| it.as_f64()), Some(3.0));

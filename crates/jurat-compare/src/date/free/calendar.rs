@@ -1,6 +1,6 @@
 //! # Which number is the year
 //!
-//! Keeps the numbers of a date in the order written, with what is certain about them, and decides
+//! Holds the numbers of a date in the order written, with what is certain about them, and decides
 //! at the end which is year, month and day.
 
 use jiff::civil::Date;

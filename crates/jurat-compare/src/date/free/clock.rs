@@ -7,7 +7,7 @@ use jiff::civil::Time;
 
 use super::token::{Number, floor};
 
-/// The time of day, part by part; a part read twice keeps the later value.
+/// The time of day, part by part; a part read twice has the later value.
 #[derive(Default)]
 pub(super) struct Clock {
     pub(super) hour: Option<u32>,

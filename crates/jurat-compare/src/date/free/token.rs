@@ -115,7 +115,7 @@ impl<'t> Number<'t> {
 
     /// Returns the fraction in sixtieths, rounded down, unless it is zero.
     pub(super) fn sixtieths(self) -> Option<u32> {
-        // Thirty digits are more than dateutil keeps, and sixty times as much fits in a u128.
+        // Thirty digits are more than dateutil uses, and sixty times as much fits in a u128.
         const PLACES: usize = 30;
         let scaled = 60 * decimal_places(self.fraction?, PLACES);
         let sixtieths = u32::try_from(scaled / 10_u128.pow(PLACES as u32)).ok()?;
@@ -161,7 +161,7 @@ pub(super) fn floor(digits: &str) -> u32 {
     digits.parse().unwrap_or(u32::MAX)
 }
 
-/// Reads a fraction's first digits as if there were exactly so many.
+/// Reads a fraction's first digits as if there were exactly `n_places`.
 fn decimal_places(fraction: &str, n_places: usize) -> u128 {
     fraction
         .bytes()
@@ -199,7 +199,7 @@ fn run_len(text: &str) -> usize {
 fn push_run<'t>(run: &'t str, tokens: &mut Vec<Token<'t>>) {
     let is_separated = run.contains(char::is_alphabetic) || run.matches('.').count() > 1 || run.ends_with(['.', ',']);
     if !is_separated {
-        // `12,5.3` is neither a number nor a date; as a word it is one that nobody knows.
+        // `12,5.3` is neither a number nor a date; as a word it is unknown.
         tokens.push(Number::read(run).map_or(Token::Word(run), Token::Number));
         return;
     }

@@ -88,7 +88,7 @@ impl Writer<'_> {
                 }
             }
             Node::Reference { group, ignore_case } => {
-                // The group keeps a digit that follows from joining the number.
+                // Without the group a digit that follows would join the number.
                 let open = if *ignore_case { "(?i:" } else { "(?:" };
                 let number = self.capture_number(*group);
                 self.put(format_args!(r"{open}\{number})"));
