@@ -1,6 +1,6 @@
 //! Hooks: a function of the author decides a check, in a Python of its own.
 //!
-//! One process for each call, with a time limit, in a group that is ended as a whole. It is not in a sandbox: a user who allows hooks allows
+//! One process for each call, with a time limit, in a group that is ended as a whole. It is not in a sandbox: allowing hooks allows
 //! their code to do what the author may do. What the function prints is separate from what it returns, and what it returns is read
 //! strictly.
 

@@ -1,4 +1,4 @@
-//! `.env` files: variables for people who do not want to set them each time.
+//! `.env` files: variables that need not be set each time.
 //!
 //! ```text
 //! # a comment
@@ -219,7 +219,7 @@ fn folders_of(suite: &Path) -> Vec<PathBuf> {
     folder.ancestors().take(n_folders).map(Path::to_owned).collect()
 }
 
-/// Whether a file is not another user's, who could choose our variables with it.
+/// Whether a file is not another user's: its owner could choose our variables.
 #[cfg(unix)]
 fn is_ours(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;

@@ -69,7 +69,7 @@ impl Drop for Running {
     }
 }
 
-/// Who waits for which reply.
+/// The requests that wait, by the id of their reply.
 #[derive(Debug, Default)]
 struct Pending(Mutex<PendingState>);
 
@@ -161,7 +161,7 @@ async fn write(mut input: ChildStdin, mut lines: mpsc::UnboundedReceiver<Vec<u8>
     }
 }
 
-/// Hands replies to those who wait for them, until the program ends.
+/// Hands replies to the requests that wait for them, until the program ends.
 async fn read(program: String, mut started: Started, output: ChildStdout, pending: Arc<Pending>) {
     let pending = EndsWhenDropped(pending);
     let pending = &pending.0;

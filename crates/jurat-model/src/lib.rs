@@ -1,8 +1,8 @@
 //! Talking to models: the only crate that knows how providers are spoken to.
 //!
-//! * [`provider`] turns `provider/model` and its settings into who is asked, purely;
+//! * [`provider`] turns `provider/model` and its settings into an endpoint, purely;
 //! * [`codec`] has the five ways to write requests and to read replies, purely;
-//! * [`Model`] is one that is ready to be asked: over HTTP, a [`script`] of answers, a program, or a [`Function`];
+//! * [`Model`] is one that can be asked: over HTTP, a [`script`] of answers, a program, or a [`Function`];
 //! * [`Transport`] asks: limits, retries, time-outs, budgets, connections;
 //! * [`proxy`] stands between an agent and its model, and writes down what passes;
 //! * [`tool`] asks servers for their tools and calls them;

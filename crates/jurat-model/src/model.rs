@@ -1,4 +1,4 @@
-//! A model that is ready to be asked.
+//! A model that can be asked.
 
 use std::fmt;
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::transport::secret::Secrets;
 /// The largest script that is read.
 const MAX_SCRIPT: u64 = 256 << 20;
 
-/// A model that is ready to be asked.
+/// A model that can be asked.
 pub struct Model {
     pub(crate) endpoint: Endpoint,
     pub(crate) price: Option<Price>,
@@ -48,7 +48,7 @@ pub(crate) enum Kind {
     Function(Called),
 }
 
-/// Why a model cannot be made ready.
+/// Why a model cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Its key or another variable is missing.
@@ -88,8 +88,8 @@ pub enum OpenError {
 }
 
 impl Model {
-    /// Makes a model ready. Scripts and programs are looked for in `folder`; keys and headers are taken from `env` now. Functions are made
-    /// ready by [`Model::call`].
+    /// Opens a model. Scripts and programs are looked for in `folder`; keys and headers are taken from `env` now. Functions are opened
+    /// by [`Model::call`].
     pub fn open(
         resolved: ResolvedModel,
         folder: &Path,
@@ -130,7 +130,7 @@ impl Model {
         Ok(Model { endpoint, price, rpm, tpm, max_tokens, timeout, key_env, lane: *lane.finalize().as_bytes(), kind })
     }
 
-    /// Who is asked, with everything that decides what is sent.
+    /// The endpoint, with everything that decides what is sent.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }

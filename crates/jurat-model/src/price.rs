@@ -1,6 +1,6 @@
 //! What tokens cost.
 //!
-//! `prices.json` is a table of the providers' list prices on the day that stands in it. It knows models whose price is one figure for
+//! `prices.json` is a table of the providers' list prices on the day that stands in it. It knows models whose price is one number for
 //! each kind of token; models that cost more above some length of the prompt are left out, because a budget must not be overspent.
 //! A suite's own `price` wins, and at another address than the provider's own nothing is known.
 

@@ -1,4 +1,4 @@
-//! `provider/model`: from what an author wrote to who is asked.
+//! `provider/model`: from what an author wrote to the endpoint that is asked.
 //!
 //! Everything here is decided by the text, the settings and the environment that are passed in. Keys are looked for, not held: what is
 //! resolved names the variable, and a run that could not authenticate ends before anything is asked.
@@ -19,7 +19,7 @@ use crate::price::{Price, list_price};
 use crate::transport::secret::Secrets;
 use crate::{exec, function, script};
 
-/// Who is asked, and what asking takes.
+/// The endpoint that is asked, and what a request to it needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResolvedModel {
     /// `provider/model`, as it was written.
@@ -320,7 +320,7 @@ pub(crate) fn placeholders(value: &str) -> impl Iterator<Item = &str> {
     value.split("${").skip(1).filter_map(|it| it.split_once('}')).map(|(name, _)| name)
 }
 
-/// Who is asked for `provider/model`.
+/// What is asked for `provider/model`.
 #[derive(Clone, Copy)]
 enum Provider {
     /// Over HTTP, through a codec.

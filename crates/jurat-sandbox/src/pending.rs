@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 pub struct Pending<T>(oneshot::Receiver<T>);
 
 impl<T> Pending<T> {
-    /// A pair: who gives it, and who gets it.
+    /// A pair: the sender, and the value that will come.
     pub(crate) fn new() -> (oneshot::Sender<T>, Pending<T>) {
         let (sender, receiver) = oneshot::channel();
         (sender, Pending(receiver))

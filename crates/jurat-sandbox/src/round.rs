@@ -1,4 +1,4 @@
-//! Calls of one source that are made one after the other, for everybody who asked for some of them.
+//! Calls of one source that are made one after the other, for all callers that asked for some of them.
 
 use std::collections::VecDeque;
 
@@ -10,11 +10,11 @@ use crate::returned::{Failure, Return};
 /// What came of each call of a batch.
 pub(crate) type Results = Vec<Result<Return, Failure>>;
 
-/// Calls, and who waits for what comes of them.
+/// Calls, and the callers that wait for their results.
 pub(crate) struct Round<'p> {
     batch: Vec<Arguments>,
     n_done: usize,
-    /// Who waits, in the order of the calls.
+    /// The callers, in the order of the calls.
     waiting: VecDeque<Waiting>,
     is_over: &'p dyn Fn() -> bool,
 }
@@ -31,7 +31,7 @@ impl<'p> Round<'p> {
         Round { batch: Vec::new(), n_done: 0, waiting: VecDeque::new(), is_over }
     }
 
-    /// Adds calls, and who waits for them.
+    /// Adds the calls of a caller.
     pub(crate) fn add(&mut self, batch: Vec<Arguments>, sender: oneshot::Sender<Results>) {
         if batch.is_empty() {
             // The caller may have gone away.

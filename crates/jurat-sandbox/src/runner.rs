@@ -1,4 +1,4 @@
-//! Who runs code.
+//! What runs code.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::{InForce, Pending, Signature, Source};
 ///
 /// Both functions return at once; what they return is awaited, or waited for.
 pub trait CodeRunner: Send + Sync {
-    /// Makes code ready to be called: it is parsed, nothing of it is run.
+    /// Prepares code to be called: it is parsed, nothing of it is run.
     fn prepare(&self, source: Source) -> Pending<Result<Prepared, Refused>>;
 
     /// Calls code once for each of the arguments. There are as many results, in the same order, and none depends on another: a call that
@@ -37,7 +37,7 @@ impl Arguments {
     }
 }
 
-/// Code that is ready to be called.
+/// Code that can be called.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     pub(crate) source: Arc<Source>,

@@ -31,7 +31,7 @@ use std::fmt;
 use std::time::Duration;
 
 use jurat_core::effect::{Endpoint, FaultClass, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
-use jurat_format::value::{Val, Value};
+use jurat_format::value::{Val, Value, parse_json};
 
 pub use anthropic_messages::DEFAULT_MAX_TOKENS;
 pub(crate) use openai_chat::is_openai;
@@ -349,9 +349,17 @@ const ANSWER: &str = "jurat_answer";
 const ANSWER_DESCRIPTION: &str = "Gives the answer. Call it exactly once.";
 
 /// The arguments of a call, which some providers send as a text of JSON. What is no JSON stays text.
-fn arguments(text: &str) -> jurat_format::value::Value {
-    match jurat_format::value::parse_json(if text.trim().is_empty() { "{}" } else { text }) {
+pub(crate) fn arguments(text: &str) -> Value {
+    match parse_json(if text.trim().is_empty() { "{}" } else { text }) {
         Ok(record) => record.value.into_owned(),
         Err(_) => text.to_owned().into(),
+    }
+}
+
+/// Arguments as a text of JSON. What was no JSON when the model wrote it goes back as it was.
+pub(crate) fn arguments_text(call: &ToolCall) -> String {
+    match call.arguments.as_str() {
+        Some(text) => text.to_owned(),
+        None => call.arguments.to_json(),
     }
 }

@@ -17,7 +17,7 @@ use super::body::{self, Json, Object, SchemaJson};
 use super::settings::Settings;
 use super::{
     ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest,
-    arguments, envelope, has, lenient, openai_embeddings, parsed, strict,
+    arguments, arguments_text, envelope, has, lenient, openai_embeddings, parsed, strict,
 };
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("authorization", "Bearer ${key}")];
@@ -281,14 +281,6 @@ impl Stream {
         }
         call.name.push_str(&piece.function.name.unwrap_or_default());
         call.arguments.push_str(&lenient::arguments_piece(piece.function.arguments.as_deref()));
-    }
-}
-
-/// Arguments as a text of JSON. What was no JSON when the model wrote it goes back as it was.
-pub(super) fn arguments_text(call: &ToolCall) -> String {
-    match call.arguments.as_str() {
-        Some(text) => text.to_owned(),
-        None => call.arguments.to_json(),
     }
 }
 

@@ -13,8 +13,8 @@ use super::body::{self, Json, Object, SchemaJson};
 use super::openai_chat::{self, InputDetails, OutputDetails};
 use super::settings::Settings;
 use super::{
-    Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest, envelope, lenient,
-    openai_embeddings, parsed, strict,
+    Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest, arguments_text, envelope,
+    lenient, openai_embeddings, parsed, strict,
 };
 
 pub(super) static ENTRY: Entry = Entry {
@@ -105,7 +105,7 @@ fn decode(body: &[u8]) -> Result<Reply, Failure> {
 /// A reply in pieces. The event that ends it holds the whole reply.
 #[derive(Debug, Default)]
 struct Stream {
-    /// Items that were finished on the way, for servers whose last event leaves them out.
+    /// Items that were finished before the end, for servers whose last event leaves them out.
     items: Vec<Item>,
     response: Option<Response>,
 }
@@ -157,7 +157,7 @@ fn write_item(body: &mut Object<'_, '_>, (message, call): (&Message, Option<&Too
             body.member("type", "function_call");
             body.member("call_id", &call.id);
             body.member("name", &call.name);
-            body.member("arguments", &openai_chat::arguments_text(call));
+            body.member("arguments", &arguments_text(call));
         }
         (Message::Tool { call_id, text, .. }, None) => {
             body.member("type", "function_call_output");

@@ -4,7 +4,7 @@
 //! and what they cost is counted. When a limit is reached, requests are refused in the words of the provider's interface. What passed is in the [`Record`].
 //!
 //! * [`Proxy`] listens, on a unix socket or on this machine's loopback, until it is finished;
-//! * [`ProxyOptions`] say who answers ([`Upstream`]), how much may be asked ([`ProxyLimits`]) and spent ([`SharedMeter`]), and which names programs may reach beside the model ([`Names`]);
+//! * [`ProxyOptions`] say what answers ([`Upstream`]), how much may be asked ([`ProxyLimits`]) and spent ([`SharedMeter`]), and which names programs may reach beside the model ([`Names`]);
 //! * [`Record`] has every [`Exchange`], the sum of tokens, what was refused, and what the provider failed at.
 //!
 //! A model that is not asked over HTTP, a script for example, is asked in the agent's place: requests of all forms are understood, and answered in the form in which they came.

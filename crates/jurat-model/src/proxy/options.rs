@@ -103,7 +103,7 @@ pub enum Listen {
     Loopback,
 }
 
-/// How much may be asked. A limit that is reached holds for every request after it; those that are under way go on.
+/// How much may be asked. A limit that is reached holds for every request after it; those in flight are finished.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ProxyLimits {
     pub requests: Option<u64>,
@@ -112,7 +112,7 @@ pub struct ProxyLimits {
     pub usd: Option<f64>,
 }
 
-/// Who answers.
+/// What answers.
 #[derive(Clone)]
 pub enum Upstream {
     /// A model. One that is not asked over HTTP is asked in the agent's place.

@@ -200,7 +200,7 @@ async fn connection(stream: Box<dyn Stream>, shared: Arc<Shared>) {
         let shared = Arc::clone(&shared);
         async move { Ok::<_, Infallible>(answered(shared, request).await) }
     });
-    // It ends with the client; what went wrong on the way is in the exchange that met it.
+    // It ends with the client; what went wrong is in the exchange that met it.
     http1::Builder::new().serve_connection(TokioIo::new(stream), service).with_upgrades().await.unwrap_or_default();
 }
 

@@ -25,7 +25,7 @@ impl Said {
     }
 }
 
-/// Reads the result of `tools/list`. What is wrong with it is said in words that go on after "the server".
+/// Reads the result of `tools/list`. What is wrong with it is said in words that continue "the server …".
 pub(super) fn page(server: &str, text: &str) -> Result<Page, String> {
     let result = value(text)?;
     let Some(tools) = result.get("tools").and_then(Val::as_list) else {

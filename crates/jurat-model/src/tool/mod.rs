@@ -1,10 +1,10 @@
 //! Servers with tools: the client side of the Model Context Protocol.
 //!
 //! A [`Toolbox`] has the servers of a suite. It opens one at the first request to it, over standard input and output of a program or over
-//! streamable HTTP, and gives what the core's [`Action`](jurat_core::effect::Action)s come to: an [`Outcome`](jurat_core::effect::Outcome), with
+//! streamable HTTP, and gives what the core's [`Action`](jurat_core::effect::Action)s return: an [`Outcome`](jurat_core::effect::Outcome), with
 //! a fault in words when a server cannot be asked.
 //!
-//! * [`toolbox`]: which servers there are, which of them are open, and who shares them;
+//! * [`toolbox`]: which servers there are, which of them are open, and which cases share them;
 //! * [`server`]: a definition with its variables filled in;
 //! * [`session`]: an open server, and what it is asked;
 //! * [`program`] and [`http`]: the two ways to talk to one;

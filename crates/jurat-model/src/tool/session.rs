@@ -32,10 +32,10 @@ use super::server::{Server, Way};
 use crate::child::Supervisor;
 use crate::transport::connection::{Dialer, seconds};
 
-/// The most pages of tools that are read. One that always names another page would go on for ever.
+/// The most pages of tools that are read. One that always names another page would never end.
 const MAX_PAGES: usize = 1000;
 
-/// Who a server says it is.
+/// The name and version that a server reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// Its name and version, when it gives them.
@@ -378,7 +378,7 @@ fn shown(error: &ErrorData) -> String {
     format!("{} (error {})", error.message, error.code.0)
 }
 
-/// What went wrong on the way, in our own words where they are ours.
+/// What went wrong with the connection, in our own words where they are ours.
 fn words(error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
     match error.downcast_ref::<StreamableHttpError<HttpFault>>() {
         Some(StreamableHttpError::Client(HttpFault(message))) => message.clone(),

@@ -1,4 +1,4 @@
-//! The servers of a suite: which of them are open, and who shares them.
+//! The servers of a suite: which of them are open, and which cases share them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,13 +17,13 @@ use crate::child::Supervisor;
 use crate::transport::connection::Dialer;
 use crate::transport::{Proxies, wall_clock};
 
-/// The least time that a server has to get ready. Programs that fetch themselves first take a while.
+/// The least time that a server has to start. Programs that fetch themselves first take a while.
 const TO_START: Duration = Duration::from_secs(60);
 
 /// How servers are talked to.
 #[derive(Debug, Clone)]
 pub struct ToolboxOptions {
-    /// The proxies on the way to servers that are asked over HTTP.
+    /// The proxies for servers that are asked over HTTP.
     pub proxies: Proxies,
     /// How long opening a connection may take.
     pub connect_timeout: Duration,
@@ -47,7 +47,7 @@ impl Default for ToolboxOptions {
     }
 }
 
-/// The servers of a suite. Each is opened when it is first asked, once for all who share it, and again when it has ended meanwhile.
+/// The servers of a suite. Each is opened when it is first asked, once for all cases that share it, and again when it has ended meanwhile.
 ///
 /// Programs end with it: those that it opened have their input closed when it is dropped, and are killed if they do not end then.
 /// [`Toolbox::close`] waits for that.
@@ -142,7 +142,7 @@ impl Toolbox {
         }
     }
 
-    /// Who a server says it is, if it is open.
+    /// The name and version of a server, if it is open.
     pub async fn identity(&self, server: &str) -> Option<Identity> {
         self.find(server).ok()?.session.lock().await.as_ref()?.identity()
     }
@@ -178,7 +178,7 @@ impl Slot {
         Arc::new(Slot { server, session: Mutex::default(), is_of_case })
     }
 
-    /// The open server. Those who come while it is being opened wait for it.
+    /// The open server. Calls that come while it is being opened wait for it.
     async fn session(&self, environment: &ServerEnvironment, until: Instant) -> Result<Arc<Session>, Fault> {
         let fault = |kind, what: &str| Fault::new(kind, format!("the server `{}` {what}", self.server.name), 0);
         let Ok(mut session) = tokio::time::timeout_at(until, self.session.lock()).await else {

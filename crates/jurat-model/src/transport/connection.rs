@@ -82,7 +82,7 @@ pub(crate) enum Unanswered {
 impl Wire {
     async fn over(stream: Box<dyn Stream>) -> hyper::Result<Wire> {
         let mut builder = http1::Builder::new();
-        // Left to itself the buffer doubles whenever it was filled, and a thousand connections keep what one long answer needed.
+        // Left to itself the buffer doubles whenever it was filled, and a thousand connections hold what one long answer needed.
         builder.read_buf_exact_size(Some(READ_BUFFER));
         let (sender, driver) = builder.handshake(stream).await?;
         Ok(Wire { sender: Some(sender), driver: Some(Box::new(driver)), n_sent: 0 })
@@ -90,7 +90,7 @@ impl Wire {
 
     /// The connection, read and written by a task of its own; `None` when it has ended.
     fn attended(self) -> Option<Connection> {
-        // It ends with the connection; what went wrong on the way is said by the request that met it.
+        // It ends with the connection; what went wrong is reported by the request that met it.
         self.driver.map(|driver| tokio::spawn(async move { driver.await.unwrap_or_default() }));
         self.sender.map(|sender| Connection { sender })
     }
@@ -320,7 +320,7 @@ impl Dialer {
         Dialer { connector, proxies: proxies.matcher(), tls: OnceLock::new(), timeout }
     }
 
-    /// The proxy on the way to a target, when requests are to be handed to it whole.
+    /// The proxy for a target, when requests are to be handed to it whole.
     pub(crate) fn plain_proxy(&self, target: &Target) -> Option<Intercept> {
         if target.is_tls() { None } else { self.proxy(target) }
     }
@@ -411,7 +411,7 @@ async fn begun(stream: impl Stream + 'static) -> Result<Wire, DialError> {
     Wire::over(Box::new(stream)).await.map_err(|it| DialError::new(words(&it)))
 }
 
-/// TLS with what the system trusts. The one place that names who does the cryptography.
+/// TLS with what the system trusts. The one place that names the library for the cryptography.
 fn tls() -> Result<Arc<ClientConfig>, String> {
     let failed = |error: &dyn Error| format!("what the system trusts cannot be read: {error}");
     let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -1,4 +1,4 @@
-//! Who may go next: one lane for each endpoint and key.
+//! Which request is sent next: one lane for each endpoint and key.
 //!
 //! A lane admits a limited number of requests at once (the limit), and of requests and tokens a minute, and none while the provider asked to wait.
 //! The first in order (oldest case first, then arrival) is sent first; only the first one of each model watches the clock, the others

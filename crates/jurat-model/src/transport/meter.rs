@@ -18,7 +18,7 @@ pub trait Meter: Send + Sync {
     fn reserve(&self, bound: &Bound) -> Result<Option<Reservation>, StopReason>;
 
     /// Waits until a reservation is settled. It is called before [`Meter::reserve`], so that none is missed in between.
-    /// A meter that never makes anybody wait needs none.
+    /// A meter that never makes a request wait needs none.
     fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(std::future::ready(()))
     }

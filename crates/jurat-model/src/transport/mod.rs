@@ -1,7 +1,7 @@
 //! Asking models: one way through for all of them.
 //!
 //! [`Transport::ask`] makes one effect: it asks until there is an answer, or until asking again is useless or not allowed, and writes down
-//! every request that failed on the way. Requests wait in [`lane`]s, one for each endpoint and key; budgets are asked through a [`Meter`]
+//! every request that failed. Requests wait in [`lane`]s, one for each endpoint and key; budgets are asked through a [`Meter`]
 //! before each request. The future may be dropped at any point and gives back what it holds.
 //!
 //! What a reply says is not looked at here: any complete reply is an answer, also a refusal and text that is not the JSON that a judge
@@ -41,7 +41,7 @@ pub use meter::{Bound, Meter, Reservation, Settled, Unmetered};
 /// How many requests of one effect may time out and be repeated.
 const MOST_TIMEOUTS: usize = 1;
 
-/// Who asks.
+/// The case and the task that a request is made for.
 #[derive(Debug, Clone, Copy)]
 pub struct Asker<'a> {
     /// The id of the case.
@@ -78,7 +78,7 @@ pub struct TransportOptions {
     pub seed: u64,
     /// Whether replies are asked for in pieces.
     pub stream: bool,
-    /// The proxies on the way.
+    /// The proxies to use.
     pub proxies: Proxies,
     /// What starts models that are programs, if anything stands between.
     pub supervisor: Option<Supervisor>,
@@ -224,7 +224,7 @@ impl Transport {
         request: &ModelRequest,
     ) -> (Result<Reply, Failed>, Option<Wire>) {
         match &model.kind {
-            // Boxed, because those who wait for their turn need none of its room.
+            // Boxed, because requests that wait for their turn need none of its room.
             Kind::Http(http) => {
                 Box::pin(self.exchange(lane, http, &question.path, question.body.clone(), self.options.stream)).await
             }
@@ -332,7 +332,7 @@ async fn unless_closed<T>(
     }
 }
 
-/// A wait that cannot fail, for those who may not be able to wait for it.
+/// A wait that cannot fail, for callers that may be dropped meanwhile.
 async fn waited(wait: Duration) -> Result<(), StopReason> {
     tokio::time::sleep(wait).await;
     Ok(())

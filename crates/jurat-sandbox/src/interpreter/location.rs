@@ -18,7 +18,7 @@ pub(crate) struct Location {
     pub(crate) owner: Owner,
 }
 
-/// Who decided that this program is used.
+/// What decided that this program is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// The user, by the search path.

@@ -43,7 +43,7 @@ impl Cgroup {
         if has(Protection::Memory) && self.set("memory.max", limits.memory_bytes.to_string()) {
             // Not every kernel counts what is swapped out.
             self.set("memory.swap.max", "0".to_owned());
-            // Ten processes of which the largest was ended are of no use to anybody.
+            // Ten processes of which the largest was ended are of no use.
             self.set("memory.oom.group", "1".to_owned());
             self.limits.push(Limit::Memory);
         }

@@ -113,7 +113,7 @@ fn watch_size(
     }
 }
 
-/// Who looks after the program.
+/// What supervises the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
     /// The first process of the jail.
@@ -249,7 +249,7 @@ impl<'w> Running<'w> {
         }
     }
 
-    /// What is enforced by who looks on, whatever runs.
+    /// What is enforced from outside, whatever runs.
     fn outer_limits(&self) -> Vec<(Limit, Mechanism)> {
         let own = [
             (Protection::Time, Limit::Time, Mechanism::Clock),
@@ -310,7 +310,7 @@ impl<'w> Running<'w> {
         self.ended(out.n_bytes, err.n_bytes)
     }
 
-    /// Whether nothing of the program is there any more. A jail lets go of its line when everybody in it has ended; its worker then has nothing left to do but to end.
+    /// Whether nothing of the program is there any more. A jail closes its line when every process in it has ended; its worker then has nothing left to do but to end.
     fn is_gone(&mut self) -> io::Result<bool> {
         let has_let_go = self.kind == Kind::Jail && self.control.is_none();
         Ok(has_let_go || self.child.try_wait()?.is_some())
@@ -514,7 +514,7 @@ impl<'w> Running<'w> {
     }
 }
 
-/// An error on the way must not leave anything behind either.
+/// An error must not leave anything behind either.
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(Some(_))) {

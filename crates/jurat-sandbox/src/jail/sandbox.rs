@@ -112,7 +112,7 @@ pub enum Isolation {
         engine: PathBuf,
         image: String,
     },
-    /// On the machine itself, as the user who runs jurat, without isolation. Only for users who asked for it with `--unsafe-host`.
+    /// On the machine itself, as the user of jurat, without isolation. Only where it was asked for with `--unsafe-host`.
     Host,
 }
 
@@ -134,7 +134,7 @@ pub enum Network {
     Off,
     /// Itself, and what listens on unix sockets of this machine: each is a port of its loopback. Names that are allowed are a proxy behind such a port.
     Loopback { forwards: Vec<Forward> },
-    /// Everybody that this machine can.
+    /// All names that this machine can reach.
     Host,
 }
 

@@ -30,12 +30,12 @@ pub(super) struct Worker {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Wanted {
     pub(super) program: Program,
-    /// Who wants it: a copy of a process must not take what belongs to the original.
+    /// The process that wants it: a copy of a process must not take what belongs to the original.
     pub(super) process: u32,
     pub(super) enter: Option<Enter>,
 }
 
-/// Takes a worker that is ready, or has one started.
+/// Takes a worker that was started before, or has one started.
 pub(super) fn worker(wanted: &Wanted) -> io::Result<Worker> {
     if let Some(mut worker) = spares().remove(wanted)
         && matches!(worker.child.try_wait(), Ok(None))

@@ -217,7 +217,7 @@ fn interpreter(isolation: Isolation) -> Result<Rules, Box<dyn Error>> {
     rules.insert(libc::SYS_clone, one(0, Width::Qword, Is::MaskedEq(!DETACHED), NEW_THREAD)?);
     // Limits are asked for, not set.
     rules.insert(libc::SYS_prlimit64, one(2, Width::Qword, Is::Eq, 0)?);
-    // A pair of connected streams, with which event loops wake themselves; a datagram socket could be sent from to anybody.
+    // A pair of connected streams, with which event loops wake themselves; a datagram socket could send to any address.
     let stream = u64::try_from(libc::SOCK_STREAM)?;
     rules.insert(
         libc::SYS_socketpair,

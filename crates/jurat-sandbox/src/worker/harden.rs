@@ -1,7 +1,7 @@
 //! Giving up everything that is not needed.
 //!
 //! The order matters: what is given up first must not be needed for the next. Each step either is done, or says why not; whether the worker continues without it was
-//! decided by who started it.
+//! decided by the process that started it.
 
 use std::path::{Path, PathBuf};
 

@@ -61,7 +61,7 @@ pub(super) fn serve(channel: &mut Channel, orders: &Orders) -> Result<(), Vec<St
     Ok(())
 }
 
-/// The author's code, ready to be called.
+/// The author's code, loaded.
 struct Evaluator {
     job: Job,
     printed: Rc<RefCell<[Tail; 2]>>,
@@ -127,7 +127,7 @@ impl Evaluator {
                 }
                 other => internal(other),
             })?;
-            // One line, so that lines of the author keep their numbers.
+            // One line, so that lines of the author have their own numbers.
             let entry = &job.entry;
             let text = format!(
                 "(function () {{ \"use strict\"; {}\n; return typeof {entry} === \"function\" ? {entry} : undefined; }})",

@@ -22,7 +22,7 @@ impl Format for AnthropicMessages {
             return Err("max_tokens: Field required".to_owned());
         }
         let said: Vec<(String, String)> = turns(incoming.list("messages")?).collect();
-        // Who asks for the beta may put the system's words in the middle; agents do.
+        // With the beta header, system messages may come in the middle; agents do that.
         let is_beta = incoming.header("anthropic-beta").is_some();
         let is_role = |it: &str| matches!(it, "user" | "assistant") || is_beta && it == "system";
         if let Some((role, _)) = said.iter().find(|(role, _)| !is_role(role)) {

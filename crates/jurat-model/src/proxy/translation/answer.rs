@@ -4,7 +4,7 @@ use jurat_core::effect::{Finish, ToolCall, Usage};
 use serde_json::{Value, json};
 
 use super::super::{Format, Given};
-use crate::codec::Reply;
+use crate::codec::{Reply, arguments_text};
 
 /// The answer in a form, whole or in pieces. `number` distinguishes the answers of one agent.
 pub(crate) fn answer(format: Format, model: &str, reply: &Reply, is_streamed: bool, number: u64) -> Given {
@@ -32,7 +32,7 @@ impl Said<'_> {
         format!("{kind}_{}", self.number)
     }
 
-    /// Ids that a script left out are made up: agents need them to tell results apart.
+    /// Ids that a script left out are made up: agents need them to match results with calls.
     fn calls(&self) -> impl Iterator<Item = (String, &ToolCall)> {
         let number = self.number;
         self.reply.tool_calls.iter().enumerate().map(move |(n, it)| {
@@ -67,7 +67,7 @@ impl Said<'_> {
         let call = |(n, (id, call)): (usize, (String, &ToolCall))| {
             json!({
                 "index": n, "id": id, "type": "function",
-                "function": { "name": call.name, "arguments": arguments(call) },
+                "function": { "name": call.name, "arguments": arguments_text(call) },
             })
         };
         self.calls().enumerate().map(call).collect()
@@ -120,7 +120,7 @@ impl Said<'_> {
         for (id, call) in self.calls() {
             items.push(json!({
                 "id": format!("fc_{id}"), "type": "function_call", "status": "completed", "call_id": id,
-                "name": call.name, "arguments": arguments(call),
+                "name": call.name, "arguments": arguments_text(call),
             }));
         }
         items
@@ -296,11 +296,6 @@ impl Events {
         self.n_events += 1;
         self.text += &format!("event: {name}\ndata: {data}\n\n");
     }
-}
-
-/// Arguments as a text of JSON. What is text already was no JSON.
-fn arguments(call: &ToolCall) -> String {
-    call.arguments.as_str().map_or_else(|| call.arguments.to_json(), str::to_owned)
 }
 
 fn input(call: &ToolCall) -> Value {

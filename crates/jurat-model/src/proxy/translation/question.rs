@@ -1,10 +1,11 @@
 //! Reading an agent's request.
 
 use jurat_core::effect::{Message, ModelRequest, Tool, ToolCall, ToolChoice};
-use jurat_format::value::{Value as CoreValue, parse_json};
+use jurat_format::value::Value as CoreValue;
 use serde_json::Value;
 
 use super::super::Format;
+use crate::codec::arguments as read_arguments;
 
 /// Why a request cannot be asked of a model that is no provider's.
 type Refused = String;
@@ -44,7 +45,7 @@ impl Reading {
                 Some("assistant") => {
                     let calls = list(&message["tool_calls"]).iter().map(|it| {
                         let arguments = it["function"]["arguments"].as_str().unwrap_or_default();
-                        call(&it["id"], &it["function"]["name"], parsed(arguments))
+                        call(&it["id"], &it["function"]["name"], read_arguments(arguments))
                     });
                     self.messages.push(Message::Assistant { text, tool_calls: calls.collect() });
                 }
@@ -87,7 +88,7 @@ impl Reading {
                     }
                 }
                 "function_call" => {
-                    let arguments = parsed(item["arguments"].as_str().unwrap_or_default());
+                    let arguments = read_arguments(item["arguments"].as_str().unwrap_or_default());
                     self.called(call(&item["call_id"], &item["name"], arguments));
                 }
                 "custom_tool_call" => {
@@ -283,15 +284,8 @@ fn text_of(content: &Value) -> Result<String, Refused> {
     }
 }
 
-fn parsed(text: &str) -> CoreValue {
-    match parse_json(if text.trim().is_empty() { "{}" } else { text }) {
-        Ok(record) => record.value.into_owned(),
-        Err(_) => CoreValue::from(text.to_owned()),
-    }
-}
-
 fn core(value: &Value) -> CoreValue {
-    if value.is_null() { parsed("{}") } else { parsed(&value.to_string()) }
+    if value.is_null() { read_arguments("") } else { read_arguments(&value.to_string()) }
 }
 
 fn no_schema() -> Refused {

@@ -27,7 +27,7 @@ prop_compose! {
 }
 
 proptest! {
-    /// What is written in a provider's form is read as the same answer by who reads that provider.
+    /// What is written in a provider's form is read as the same answer by the codec of that provider.
     #[test]
     fn an_answer_is_read_as_it_was_given(reply in replies()) {
         for format in FORMATS {

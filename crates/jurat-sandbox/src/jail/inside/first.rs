@@ -85,7 +85,7 @@ fn start(orders: &Orders, mut guard: Guard, stdout: File, stdin: &[u8]) -> Resul
     id.ok_or_else(|| Broken::Program("the system gave it no id".to_owned()))
 }
 
-/// What the program reads. A file in memory never makes anybody wait.
+/// What the program reads. A file in memory never blocks.
 fn input(bytes: &[u8]) -> io::Result<File> {
     if bytes.is_empty() {
         return File::open("/dev/null");
@@ -167,7 +167,7 @@ impl First<'_> {
         }
     }
 
-    /// Everybody whose parent has ended is ours, and so is burying them.
+    /// Every process whose parent has ended is ours, and has to be reaped here.
     fn bury(&mut self) {
         while let Ok(Some((id, status))) = rustix::process::wait(WaitOptions::NOHANG) {
             if id == self.program {

@@ -55,7 +55,7 @@ impl Forwards {
         ports.chain(self.connections.iter().flat_map(Connection::interests))
     }
 
-    /// Accepts who waits, and passes on what has come.
+    /// Accepts connections, and passes on what has come.
     pub(super) fn pass_on(&mut self) {
         for (listener, socket) in &self.ports {
             while self.connections.len() < CONNECTIONS

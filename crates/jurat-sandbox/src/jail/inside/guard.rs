@@ -1,6 +1,6 @@
 //! What a program gives up between being started and being itself.
 //!
-//! Everything is made ready by the first process; the new one only puts it in force, in an order in which nothing that was given up is needed again.
+//! Everything is prepared by the first process; the new one only puts it in force, in an order in which nothing that was given up is needed again.
 
 use std::error::Error;
 use std::fs;
@@ -29,7 +29,7 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Makes everything ready, and says which limits that is.
+    /// Prepares everything, and returns the limits that this enforces.
     pub(super) fn ready(orders: &Orders, enforced: &mut Vec<(Limit, Mechanism)>) -> Result<Guard, Broken> {
         let is_isolated = orders.is_isolated;
         let wants = |protection| is_isolated && orders.has(protection);
@@ -92,7 +92,7 @@ impl Guard {
     }
 }
 
-/// Whether the user who started jurat is root of the machine: the namespace has no other user.
+/// Whether jurat was started by root of the machine: the namespace has no other user.
 pub(super) fn is_root_outside() -> bool {
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     map.split_whitespace().nth(1) == Some("0")

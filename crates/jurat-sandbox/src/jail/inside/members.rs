@@ -1,4 +1,4 @@
-//! Who is in a jail, and what they use.
+//! The processes in a jail, and what they use.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use rustix::process::{Pid, Signal};
 
-/// Everybody below the first process.
+/// Every process below the first one.
 #[derive(Debug, Default)]
 pub(crate) struct Members {
     ids: Vec<i32>,

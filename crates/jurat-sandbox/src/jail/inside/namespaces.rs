@@ -9,7 +9,7 @@ use rustix::thread::UnshareFlags;
 use super::Broken;
 use crate::jail::orders::Enter;
 
-/// Whom the program takes itself for. Some agents refuse to work for root, and everybody knows this number from elsewhere.
+/// The user that the program runs as. Some agents refuse to work for root, and this number is that of the first user on most systems.
 pub(super) const ID: u32 = 1000;
 
 /// Enters new namespaces. What is started from here on is in the new namespace of processes; this process itself is not.

@@ -1,4 +1,4 @@
-//! The system's programs as everybody but root may read them.
+//! The system's programs as users other than root may read them.
 //!
 //! Where jurat runs as root, the program is the owner of root's files, and could read those that are for root alone. So it is shown mounts on which they belong to nobody
 //! (`MOUNT_ATTR_IDMAP`): the permissions for others apply, and no file has to be looked at for that. Only root of the machine can make such mounts, so they are made before
@@ -19,13 +19,13 @@ use super::namespaces::{copy, leave};
 use super::root::{Attributes, SYSTEM};
 use crate::worker::parent;
 
-/// Whose files root's are on these mounts: those of nobody, by the number that everybody has for it.
+/// The owner of root's files on these mounts: `nobody`, by its usual number.
 const IDS: &str = "0 65534 1\n1 1 65533\n";
 
 /// A folder of the system, and a mount of it.
 pub(super) type Shown = (PathBuf, OwnedFd);
 
-/// The folders of the system with root's files as nobody's. None where that is not needed or cannot be had.
+/// The folders of the system with `nobody` as the owner of root's files. None where that is not needed or cannot be had.
 pub(super) fn system() -> Vec<Shown> {
     if !is_root_of_machine() {
         return Vec::new();
@@ -48,7 +48,7 @@ fn tree(folder: &str, namespace: &OwnedFd) -> io::Result<OwnedFd> {
     Ok(tree)
 }
 
-/// A user namespace in which root's number stands for nobody. It takes a process to make one, and none to keep it.
+/// A user namespace in which root's number stands for `nobody`. It takes a process to make one, and none to hold it.
 fn namespace() -> io::Result<OwnedFd> {
     let (ready, begun) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     let own = std::process::id();
@@ -68,7 +68,7 @@ fn namespace() -> io::Result<OwnedFd> {
     opened
 }
 
-/// Waits until a process has its namespace, says who is who in it, and opens it.
+/// Waits until a process has its namespace, writes its map of users, and opens it.
 fn mapped(process: Pid, ready: &OwnedFd) -> io::Result<OwnedFd> {
     if rustix::io::read(ready, &mut [0; 1])? != 1 {
         return Err(io::ErrorKind::UnexpectedEof.into());

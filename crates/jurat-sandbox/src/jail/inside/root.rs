@@ -29,7 +29,7 @@ pub(super) struct Made {
     pub(super) enforced: Vec<(Limit, Mechanism)>,
 }
 
-/// Begins to build it, with what does not depend on who is going to live there. Of the system's folders some are mounted already.
+/// Begins to build it, with what does not depend on the program. Of the system's folders some are mounted already.
 pub(super) fn begin(what: &Enter, shown: Vec<Shown>) -> Result<(), Broken> {
     // What is mounted from here on is of no concern to the machine.
     let change = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
@@ -120,7 +120,7 @@ const KERNEL: [&str; 12] = [
     "scsi",
 ];
 
-/// What of `/proc` shows more of the machine than anybody needs.
+/// What of `/proc` shows more of the machine than a program needs.
 const HIDDEN: [&str; 6] = ["kcore", "keys", "kmsg", "latency_stats", "sched_debug", "timer_list"];
 
 /// Something that is going to be seen.
@@ -146,7 +146,7 @@ fn pivot(orders: &Orders, made: &mut Made) -> Result<(), Broken> {
         .map_err(Broken::at("the root cannot be closed"))
 }
 
-/// Shows the folders of the program and what it may read. What lies below a folder that an earlier program could write comes last, and no link on the way to it is followed:
+/// Shows the folders of the program and what it may read. What lies below a folder that an earlier program could write comes last, and no link in its path is followed:
 /// the machine's own root is still there for a link to lead to.
 fn show_parts(orders: &Orders) -> Result<(), Broken> {
     let mut writable = Vec::new();
@@ -228,7 +228,7 @@ fn system_parts(what: &Enter, shown: Vec<Shown>) -> io::Result<System> {
     Ok(system)
 }
 
-/// What everybody else may not read, from a folder downwards.
+/// What other users may not read, from a folder downwards.
 fn private_in(folder: &Path) -> Vec<(PathBuf, bool)> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
