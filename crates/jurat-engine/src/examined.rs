@@ -190,7 +190,7 @@ fn add_id(ids: &mut Option<BTreeSet<String>>, records: &Records, row: &Value) {
 
 fn file_sample(records: &Records, file: &RowFile, samples: &mut Samples, problems: &mut Vec<Problem>) -> Vec<Value> {
     let RowFile { written, path } = file;
-    let error = match sample(path, records.format.map(Into::into), SampleLimits::default()) {
+    let error = match sample(path, records.format, SampleLimits::default()) {
         Ok(sample) => {
             if let Some(row) = sample.repeated_key {
                 let why = format!("{}: row {row} has a key twice, of which only the last would be read", written.value);

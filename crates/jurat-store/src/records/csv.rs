@@ -1,53 +1,71 @@
-//! The first rows of comma-separated values: a header line with the names, then one row per record. Every cell is text.
+//! Comma-separated values: each row is written as a JSON object, with the names of the header line as keys.
+//!
+//! A header that has a name twice is refused.
 
 use std::collections::HashSet;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
 
-use csv::{ErrorKind, Reader, StringRecord};
-use jurat_format::value::{Map, Val};
+use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord};
+use jurat_core::suite::CellType;
+use jurat_format::value::{Spanned, Val, shown};
 
-use super::head::{End, Head};
-use super::mark::n_lines;
-use super::{Sample, SampleError};
+use super::chunk::{Delivery, write_rows};
+use super::mark::{Mark, n_lines};
+use super::window::Window;
+use super::{RowsFault, SampleError};
 
 /// How many columns are accepted; as many as spreadsheets have.
-pub(super) const MAX_COLUMNS: usize = 16_384;
+const MAX_COLUMNS: usize = 16_384;
 
-pub(super) fn sample(head: &Head, most: usize) -> Result<Sample, SampleError> {
-    let mut sample = Sample::default();
-    let mut reader = Reader::from_reader(head.text.as_bytes());
-    let names = reader.headers().map_err(|it| sample_error(it, head))?.clone();
-    if is_cut(head, &Row::up_to(&reader, 0, head)) {
-        return ended(head, sample);
-    }
-    if names.len() > MAX_COLUMNS {
-        return Err(SampleError::TooManyColumns { columns: names.len(), most: MAX_COLUMNS });
-    }
-    refuse_repeated(&names)?;
+pub(super) fn read(
+    window: Window<'_>,
+    types: &[(Spanned<String>, CellType)],
+    delivery: &mut Delivery<'_>,
+) -> Result<ControlFlow<()>, RowsFault> {
+    let mut rows = Rows::new(window, delivery.limits.row);
     let mut cells = StringRecord::new();
-    loop {
-        let start = reader.position().byte();
-        let read = reader.read_record(&mut cells);
-        if sample.rows.len() == most {
-            sample.more = head.end != End::File || !matches!(read, Ok(false));
-            return Ok(sample);
-        }
-        // A row that was cut off may have too few cells or an open quote, and that would not be its fault.
-        let row = Row::up_to(&reader, start, head);
-        if matches!(read, Ok(false)) || is_cut(head, &row) {
-            return ended(head, sample);
-        }
-        if let Some(quote) = row.open_quote {
-            return Err(head.malformed_at(quote, OPEN_QUOTE));
-        }
-        read.map_err(|it| sample_error(it, head))?;
-        let pairs = names.iter().zip(&cells).map(|(name, cell)| (name.to_owned().into(), Val::from(cell.to_owned())));
-        let (row, _) = Map::from_pairs(pairs.collect());
-        sample.rows.push(Val::Map(row));
+    if !rows.next(&mut cells)? {
+        return Ok(ControlFlow::Continue(()));
     }
+    let columns = columns(&cells, types)?;
+    write_rows(delivery, |json| {
+        if !rows.next(&mut cells)? {
+            return Ok(None);
+        }
+        write_row(json, &columns, &cells, &rows)?;
+        Ok(Some((rows.number, rows.line)))
+    })
+}
+
+/// A column of the header.
+struct Column {
+    name: String,
+    /// What an object has before its value: `,"name":`.
+    key: String,
+    /// What its cells are; default: text.
+    cells: Option<CellType>,
+}
+
+fn columns(header: &StringRecord, types: &[(Spanned<String>, CellType)]) -> Result<Vec<Column>, RowsFault> {
+    if header.len() > MAX_COLUMNS {
+        return Err(SampleError::TooManyColumns { columns: header.len(), most: MAX_COLUMNS }.into());
+    }
+    refuse_repeated(header)?;
+    if let Some((name, _)) = types.iter().find(|(name, _)| !header.iter().any(|it| it == name.value)) {
+        let columns = header.iter().map(str::to_owned).collect();
+        return Err(RowsFault::NoColumn { column: name.value.clone(), columns });
+    }
+    let column = |(ix, name): (usize, &str)| Column {
+        name: name.to_owned(),
+        key: format!("{}{}:", if ix == 0 { "" } else { "," }, Val::from(name)),
+        cells: types.iter().find(|(typed, _)| typed.value == name).map(|(_, it)| *it),
+    };
+    Ok(header.iter().enumerate().map(column).collect())
 }
 
 /// Refuses a header that has a name twice: only the last of these columns would be read. Spreadsheets write columns without a name.
-pub(super) fn refuse_repeated(header: &StringRecord) -> Result<(), SampleError> {
+fn refuse_repeated(header: &StringRecord) -> Result<(), SampleError> {
     let mut seen = HashSet::new();
     match header.iter().find(|it| !it.is_empty() && !seen.insert(*it)) {
         Some(column) => Err(SampleError::RepeatedColumn { column: column.to_owned() }),
@@ -55,42 +73,106 @@ pub(super) fn refuse_repeated(header: &StringRecord) -> Result<(), SampleError> 
     }
 }
 
+fn write_row(json: &mut Vec<u8>, columns: &[Column], cells: &StringRecord, rows: &Rows<'_>) -> Result<(), RowsFault> {
+    json.push(b'{');
+    for (column, cell) in columns.iter().zip(cells) {
+        json.extend_from_slice(column.key.as_bytes());
+        match column.cells {
+            None => serde_json::to_writer(&mut *json, cell).expect("text can be written to memory"),
+            Some(cells) => match cell.trim() {
+                "" => json.extend_from_slice(b"null"),
+                // A cell that reads as its type is JSON as it stands.
+                text if cells.read(text).is_some() => json.extend_from_slice(text.as_bytes()),
+                text => {
+                    let (column, found) = (column.name.clone(), shown(&Val::from(text)));
+                    let expected = expected(cells);
+                    return Err(RowsFault::Cell { row: rows.number, line: rows.line, column, expected, found });
+                }
+            },
+        }
+    }
+    json.push(b'}');
+    Ok(())
+}
+
+fn expected(cells: CellType) -> &'static str {
+    match cells {
+        CellType::Number => "a number",
+        CellType::Integer => "a whole number",
+        CellType::Boolean => "`true` or `false`",
+        CellType::Json => "JSON",
+    }
+}
+
+/// The rows of a file, the header being the one with number 0.
+struct Rows<'r> {
+    reader: Reader<Retained<'r>>,
+    longest: usize,
+    /// The row that was read last.
+    number: u64,
+    /// The line that it begins on.
+    line: u64,
+    /// The line that it ends on.
+    last_line: u64,
+    is_header: bool,
+}
+
+impl<'r> Rows<'r> {
+    fn new(window: Window<'r>, longest: usize) -> Rows<'r> {
+        let retained =
+            Retained { window, offset: 0, row: 0, n_parsed: 0, longest, has_ended: false, is_too_long: false };
+        let reader = ReaderBuilder::new().has_headers(false).buffer_capacity(BUFFER).from_reader(retained);
+        Rows { reader, longest, number: 0, line: 1, last_line: 1, is_header: true }
+    }
+
+    /// Reads the next row; `false` at the end.
+    fn next(&mut self, cells: &mut StringRecord) -> Result<bool, RowsFault> {
+        let start = self.reader.position().byte();
+        self.reader.get_mut().begin_row(start);
+        let read = self.reader.read_record(cells);
+        if !std::mem::take(&mut self.is_header) {
+            self.number += 1;
+        }
+        let retained = self.reader.get_ref();
+        let row = retained.row_up_to(self.reader.position().byte());
+        let before = line_ends(row);
+        self.line = self.last_line + n_lines(&row[..before]);
+        self.last_line += n_lines(row);
+        let row = &row[before..];
+        let length = row.len() - row.iter().rev().take_while(|it| is_line_end(it)).count();
+        if retained.is_too_long || length > self.longest {
+            return Err(RowsFault::RowTooLong { row: self.number, line: Some(self.line), limit: self.longest });
+        }
+        // Only the end of the file can cut a quoted cell.
+        if let Some(quote) = retained.has_ended.then(|| open_quote(row)).flatten() {
+            let before = String::from_utf8_lossy(&row[..quote]);
+            let Mark { line, column } = Mark { line: self.line, column: 1 }.after(&before);
+            return Err(SampleError::Malformed { line, column, message: OPEN_QUOTE.to_owned() }.into());
+        }
+        read.map_err(|it| self.fault(it, row))
+    }
+
+    fn fault(&self, error: csv::Error, row: &[u8]) -> RowsFault {
+        let message = error.to_string();
+        match error.into_kind() {
+            ErrorKind::Io(error) => error.into(),
+            ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                SampleError::CellCount { line: self.line, cells: len, columns: expected_len }.into()
+            }
+            ErrorKind::Utf8 { .. } => {
+                let valid = row.utf8_chunks().next().map_or(0, |it| it.valid().len());
+                SampleError::NotUtf8 { line: self.line + n_lines(&row[..valid]) }.into()
+            }
+            _ => SampleError::Malformed { line: self.line, column: 1, message }.into(),
+        }
+    }
+}
+
 /// What is said of a quote that opens a cell which then reaches the end of the file.
-pub(super) const OPEN_QUOTE: &str = "the quote that opens here is never closed";
-
-/// The text of a row.
-struct Row {
-    end: usize,
-    /// Where the quote stands that it opens and does not close. The parser takes such a row to reach the end of the file,
-    /// and would swallow every row after it without a word.
-    open_quote: Option<usize>,
-}
-
-impl Row {
-    /// The row that was read last and began at byte `start`.
-    fn up_to(reader: &Reader<&[u8]>, start: u64, head: &Head) -> Row {
-        let (start, end) = (to_usize(start), to_usize(reader.position().byte()));
-        Row { end, open_quote: open_quote(&head.text.as_bytes()[start..end]).map(|it| start + it) }
-    }
-}
-
-/// Whether a row may continue beyond the text.
-fn is_cut(head: &Head, row: &Row) -> bool {
-    let is_whole = head.text.ends_with('\n') && row.open_quote.is_none();
-    head.end != End::File && row.end >= head.text.len() && !is_whole
-}
-
-/// The sample, where the text ends.
-fn ended(head: &Head, sample: Sample) -> Result<Sample, SampleError> {
-    match head.cut_row(sample.rows.len()) {
-        None => Ok(sample),
-        Some(Ok(())) => Ok(Sample { more: true, ..sample }),
-        Some(Err(error)) => Err(error),
-    }
-}
+const OPEN_QUOTE: &str = "the quote that opens here is never closed";
 
 /// Where the quote stands that a row opens and does not close.
-pub(super) fn open_quote(row: &[u8]) -> Option<usize> {
+fn open_quote(row: &[u8]) -> Option<usize> {
     let mut cell = Cell::Start;
     for (at, byte) in row.iter().enumerate() {
         cell = match (cell, byte) {
@@ -116,31 +198,67 @@ enum Cell {
     Closed(usize),
 }
 
-fn sample_error(error: csv::Error, head: &Head) -> SampleError {
-    let message = error.to_string();
-    match error.into_kind() {
-        ErrorKind::UnequalLengths { pos, expected_len, len } => {
-            let text = head.text.as_bytes();
-            let start = pos.map_or(0, |it| to_usize(it.byte()));
-            let line = 1 + n_lines(&text[..start + line_ends(&text[start..])]);
-            SampleError::CellCount { line, cells: len, columns: expected_len }
-        }
-        // The text is in memory and known to be text, so nothing else is expected.
-        _ => head.malformed_at(0, message),
-    }
-}
-
 /// How many bytes of line endings a row begins with: the parser counts those of the row before, and empty lines, to the
 /// row that follows them.
-pub(super) fn line_ends(row: &[u8]) -> usize {
+fn line_ends(row: &[u8]) -> usize {
     row.iter().take_while(|it| is_line_end(it)).count()
 }
 
-pub(super) fn is_line_end(byte: &u8) -> bool {
+fn is_line_end(byte: &u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
 
-/// An offset into text that is in memory.
-fn to_usize(at: u64) -> usize {
-    usize::try_from(at).unwrap_or(usize::MAX)
+/// How many bytes the parser reads at a time.
+const BUFFER: usize = 64 << 10;
+
+/// An input that retains the bytes of the row that is being parsed: the parser does not say where a quote was opened that is
+/// never closed, and would gather a row of any length.
+struct Retained<'r> {
+    /// The retained bytes, then those that the parser has not had yet.
+    window: Window<'r>,
+    /// Where in the input the retained bytes begin.
+    offset: u64,
+    /// Where in them the row begins.
+    row: usize,
+    /// How many of them the parser has had.
+    n_parsed: usize,
+    longest: usize,
+    has_ended: bool,
+    is_too_long: bool,
+}
+
+impl Retained<'_> {
+    /// Says that a row begins at a byte of the input. The bytes before it are dropped when there is more to read, not row
+    /// by row.
+    fn begin_row(&mut self, at: u64) {
+        self.row = self.place(at);
+    }
+
+    fn row_up_to(&self, at: u64) -> &[u8] {
+        &self.window.bytes()[self.row..self.place(at)]
+    }
+
+    fn place(&self, at: u64) -> usize {
+        usize::try_from(at - self.offset).expect("what is retained fits memory")
+    }
+}
+
+impl Read for Retained<'_> {
+    /// The parser reads when it has used up what it has, so all that is retained from the row's beginning is the row's, with the
+    /// line endings before it.
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.window.skip(self.row);
+        self.offset += self.row as u64;
+        self.n_parsed -= self.row;
+        self.row = 0;
+        self.is_too_long = self.n_parsed > self.longest + BUFFER;
+        if !self.is_too_long {
+            self.window.fill(self.n_parsed + into.len())?;
+        }
+        let n = (&self.window.bytes()[self.n_parsed..]).read(into)?;
+        self.n_parsed += n;
+        self.has_ended = n == 0;
+        self.is_too_long |= self.has_ended && self.window.is_cut();
+        if self.is_too_long { Err(io::Error::other("the row is too long")) } else { Ok(n) }
+    }
 }

@@ -1,10 +1,11 @@
-//! Why a file of records could not be read, in words its author can act on. The caller names the file.
+//! Why records could not be read, in words their author can act on.
 
 use std::io;
 
+use jurat_core::suite::RowFormat;
 use jurat_format::problem::listed;
 
-use super::Format;
+use super::format::ENDINGS;
 
 /// Why a file gives no rows.
 #[derive(Debug, thiserror::Error)]
@@ -91,6 +92,64 @@ impl From<io::Error> for SampleError {
     }
 }
 
+/// Where the rows come from, and what is wrong with them.
+#[derive(Debug, thiserror::Error)]
+#[error("{from}: {fault}")]
+pub struct RowsError {
+    /// The source in words: a file's path in backticks as its author wrote it, `standard input`, or `records`.
+    pub from: String,
+    #[source]
+    pub fault: RowsFault,
+}
+
+/// What is wrong with rows.
+#[derive(Debug, thiserror::Error)]
+pub enum RowsFault {
+    /// The file cannot be read, or is not what its format asks for.
+    #[error(transparent)]
+    File(#[from] SampleError),
+    /// Rows of this format cannot be read as they come.
+    #[error("{} cannot be read from standard input, because its end is read first; name a file", .0.name())]
+    NotFromStandardInput(RowFormat),
+    /// A row is longer than any is expected to be.
+    #[error("row {row}{} is longer than {limit} bytes, the most a row may have", line.map(|it| format!(", which begins on line {it},")).unwrap_or_default())]
+    RowTooLong {
+        /// The row, from 1.
+        row: u64,
+        /// The line that it begins on, from 1, when there are lines.
+        line: Option<u64>,
+        limit: usize,
+    },
+    /// `types` names a column that a CSV file does not have.
+    #[error("`types` names the column `{column}`, but the header has {}", first_columns(columns))]
+    NoColumn { column: String, columns: Vec<String> },
+    /// A cell of a CSV file is not of the type that `types` gives its column.
+    #[error("row {row}, which begins on line {line}: the column `{column}` should hold {expected}, found {found}")]
+    Cell {
+        /// The row, from 1.
+        row: u64,
+        /// The line that it begins on, from 1.
+        line: u64,
+        column: String,
+        expected: &'static str,
+        /// What it holds, as messages show it.
+        found: String,
+    },
+    /// A row of the definition holds a number that JSON does not have.
+    #[error("row {row} holds `{number}`, which JSON cannot write; write `null`, or text in quotes")]
+    NotJson {
+        /// The row, from 1.
+        row: u64,
+        number: String,
+    },
+}
+
+impl From<io::Error> for RowsFault {
+    fn from(error: io::Error) -> Self {
+        RowsFault::File(error.into())
+    }
+}
+
 fn named(ending: Option<&str>) -> String {
     match ending {
         Some(ending) => format!("the ending `.{ending}`"),
@@ -99,6 +158,12 @@ fn named(ending: Option<&str>) -> String {
 }
 
 fn endings() -> String {
-    let endings = Format::ENDINGS.map(|(ending, _)| format!(".{ending}"));
+    let endings = ENDINGS.map(|(ending, _)| format!(".{ending}"));
     listed(endings.iter().map(String::as_str))
+}
+
+fn first_columns(names: &[String]) -> String {
+    const MOST: usize = 12;
+    let shown: Vec<String> = names.iter().take(MOST).map(|it| format!("`{it}`")).collect();
+    format!("{}{}", shown.join(", "), if names.len() > MOST { ", …" } else { "" })
 }

@@ -17,7 +17,7 @@ use arrow_schema::{DataType, Field};
 use jurat_core::suite::{Records, RowFile, RowFormat, RowSource};
 use jurat_format::value::{Span, Spanned, parse_json};
 use jurat_store::records::{
-    Chunk, Format, ReadSummary, RowLimits, RowsError, SampleError, SampleLimits, read_all_within, sample,
+    Chunk, ReadSummary, RowLimits, RowsError, SampleError, SampleLimits, read_all_within, sample,
 };
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
@@ -342,7 +342,7 @@ fn a_sample_is_the_start_of_a_file() {
     let numbers: Vec<i64> = (0..5000).collect();
     let bytes = written(vec![("n", column(Int64Array::from(numbers)))], 3000, Compression::UNCOMPRESSED);
     in_a_file(&bytes, |path| {
-        let first = sample(path, Some(Format::Parquet), SampleLimits::default()).expect("a sample");
+        let first = sample(path, Some(RowFormat::Parquet), SampleLimits::default()).expect("a sample");
         assert_eq!((first.rows.len(), first.more, first.repeated_key), (100, true, None));
         assert_eq!(first.rows[99].to_json(), "{\"n\":99}");
         let small = sample(path, None, SampleLimits { rows: 100, bytes: 50 }).expect("a sample");

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use jurat_store::records::{Format, Sample, SampleError, SampleLimits, sample};
+use jurat_core::suite::RowFormat;
+use jurat_store::records::{Sample, SampleError, SampleLimits, sample};
 use proptest::prelude::*;
 
 /// Samples two rows of a file within its first 64 bytes. A row is printed per line; `+` says that there are more, `!`
@@ -13,7 +14,7 @@ fn sampled(name: &str, content: impl AsRef<[u8]>, expected: &str) {
 }
 
 #[track_caller]
-fn sampled_as(format: Option<Format>, name: &str, content: impl AsRef<[u8]>, expected: &str) {
+fn sampled_as(format: Option<RowFormat>, name: &str, content: impl AsRef<[u8]>, expected: &str) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join(name);
     std::fs::write(&path, content).expect("it is writable");
@@ -85,7 +86,7 @@ fn one_json_object_is_one_row() {
         "{}\n{}\n",
         "line 2, column 1: trailing characters; a file with one value per line is named `.jsonl`",
     );
-    sampled_as(Some(Format::JsonLines), "a.json", "{}\n{}\n", "{}\n{}\n");
+    sampled_as(Some(RowFormat::JsonLines), "a.json", "{}\n{}\n", "{}\n{}\n");
 }
 
 #[test]
@@ -163,7 +164,7 @@ fn the_name_gives_the_format() {
     let endings = "name the file `.jsonl`, `.ndjson`, `.json`, `.csv` or `.parquet`, or say `format`";
     sampled("a.txt", "", &format!("the ending `.txt` does not say the format of the records; {endings}"));
     sampled("records", "", &format!("a name without an ending does not say the format of the records; {endings}"));
-    sampled_as(Some(Format::Csv), "records", "a\n1\n", "{\"a\": \"1\"}\n");
+    sampled_as(Some(RowFormat::Csv), "records", "a\n1\n", "{\"a\": \"1\"}\n");
     sampled("a.parquet", "", "it cannot be read as Parquet: it is too short");
 }
 
@@ -172,14 +173,14 @@ fn what_is_no_file_is_refused_in_words() {
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("missing.jsonl");
     assert_eq!(shown(sample(&missing, None, SampleLimits::default())), "there is no such file");
-    let refused = sample(directory.path(), Some(Format::Csv), SampleLimits::default());
+    let refused = sample(directory.path(), Some(RowFormat::Csv), SampleLimits::default());
     assert_eq!(shown(refused), "it is a directory, not a file");
 }
 
 #[cfg(unix)]
 #[test]
 fn a_device_without_end_is_refused() {
-    let zeros = sample(Path::new("/dev/zero"), Some(Format::JsonLines), SampleLimits::default());
+    let zeros = sample(Path::new("/dev/zero"), Some(RowFormat::JsonLines), SampleLimits::default());
     assert_eq!(shown(zeros), "it is a device, not a file");
 }
 
@@ -198,7 +199,7 @@ proptest! {
         content in prop::collection::vec(prop::sample::select(PIECES), 0..12),
         bytes in 0_u64..24,
         rows in 0_usize..4,
-        format in prop::sample::select(&[Format::JsonLines, Format::Json, Format::Csv][..]),
+        format in prop::sample::select(&[RowFormat::JsonLines, RowFormat::Json, RowFormat::Csv][..]),
     ) {
         let directory = tempfile::tempdir()?;
         let path = directory.path().join("records");

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
+use jurat_core::suite::RowFormat;
 use jurat_format::value::Val;
-use jurat_store::records::{Format, SampleLimits, sample};
+use jurat_store::records::{SampleLimits, sample};
 use jurat_store::{Cell, CellType, ParquetTable};
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -41,7 +42,7 @@ fn rows(bytes: &[u8]) -> Vec<String> {
     let path = directory.path().join("table.parquet");
     std::fs::write(&path, bytes).expect("a file");
     let limits = SampleLimits::default();
-    sample(&path, Some(Format::Parquet), limits).expect("rows").rows.iter().map(Val::to_json).collect()
+    sample(&path, Some(RowFormat::Parquet), limits).expect("rows").rows.iter().map(Val::to_json).collect()
 }
 
 #[test]

@@ -9,12 +9,13 @@ mod moment;
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
-use jurat_format::value::{Val, parse_json};
+use jurat_format::value::Val;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
@@ -22,11 +23,29 @@ use parquet::basic::{Compression, Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 
-use super::{Sample, SampleError, SampleLimits};
+use super::chunk::{self, Delivery};
+use super::{RowsFault, SampleError};
 use cells::Column;
 
+pub(super) fn read(file: File, delivery: &mut Delivery<'_>) -> Result<ControlFlow<()>, RowsFault> {
+    let mut rows = Rows::open(file, delivery.limits.chunk as u64)?;
+    let (limit, mut left) = (delivery.limits.row, delivery.most_bytes);
+    chunk::write_rows(delivery, |json| {
+        let n_before = json.len();
+        if !rows.write_next(json)? {
+            return Ok(None);
+        }
+        let length = json.len() - n_before;
+        match left.checked_sub(length as u64) {
+            Some(rest) if length <= limit => left = rest,
+            _ => return Err(RowsFault::RowTooLong { row: rows.number, line: None, limit }),
+        }
+        Ok(Some((rows.number, rows.number)))
+    })
+}
+
 /// The rows of a file, one after the other.
-pub(super) struct Rows {
+struct Rows {
     reader: ParquetRecordBatchReader,
     /// What an object has before each value: `,"name":`.
     keys: Vec<String>,
@@ -36,9 +55,7 @@ pub(super) struct Rows {
     next: usize,
     n_rows: usize,
     /// Which row of the file was written last, from 1.
-    pub(super) number: u64,
-    /// How many rows the file has.
-    pub(super) n_total: u64,
+    number: u64,
 }
 
 /// The most rows of a batch.
@@ -46,7 +63,7 @@ const MOST_ROWS: u64 = 1024;
 
 impl Rows {
     /// Opens a file. A batch is about as many rows as take `usual` bytes.
-    pub(super) fn open(mut file: File, usual: u64) -> Result<Rows, SampleError> {
+    fn open(mut file: File, usual: u64) -> Result<Rows, SampleError> {
         check_ends(&mut file)?;
         unless_damaged(|| Rows::opened(file, usual))
     }
@@ -78,12 +95,11 @@ impl Rows {
             next: 0,
             n_rows: 0,
             number: 0,
-            n_total,
         })
     }
 
     /// Writes the next row; `false` when there is none. After an error there is nothing more to be had.
-    pub(super) fn write_next(&mut self, json: &mut Vec<u8>) -> Result<bool, SampleError> {
+    fn write_next(&mut self, json: &mut Vec<u8>) -> Result<bool, SampleError> {
         unless_damaged(|| self.written_next(json))
     }
 
@@ -145,33 +161,6 @@ fn write_row(
     }
     json.push(b'}');
     Ok(())
-}
-
-/// The first rows of a file.
-pub(super) fn sample(file: File, limits: SampleLimits) -> Result<Sample, SampleError> {
-    let mut rows = Rows::open(file, limits.bytes / 8)?;
-    let mut sample = Sample { more: rows.n_total > 0, ..Sample::default() };
-    let (mut json, mut n_bytes) = (Vec::new(), 0);
-    while sample.rows.len() < limits.rows {
-        json.clear();
-        if !rows.write_next(&mut json)? {
-            sample.more = false;
-            break;
-        }
-        n_bytes += json.len() as u64;
-        if n_bytes > limits.bytes {
-            return if sample.rows.is_empty() {
-                Err(SampleError::RowTooLong { limit: limits.bytes })
-            } else {
-                Ok(sample)
-            };
-        }
-        let text = str::from_utf8(&json).expect("JSON is written as UTF-8");
-        let record = parse_json(text).expect("what is written is JSON");
-        sample.push(record.value.into_owned(), record.repeated_key);
-        sample.more = rows.n_total > rows.number;
-    }
-    Ok(sample)
 }
 
 /// A file of this format says so at both of its ends.

@@ -5,29 +5,20 @@
 //! files and of the definition are written as JSON. Whether a line of a JSON Lines file is JSON is found when it is parsed:
 //! a plan that reads two fields should not pay for a second look at the others.
 
-mod chunk;
-mod csv;
-mod error;
-mod inline;
-mod json;
-mod jsonl;
-mod parquet;
-mod spares;
-mod window;
-
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
+use std::path::Path;
 use std::sync::Arc;
 
-use jurat_core::suite::{Records, RowFile, RowSource};
+use jurat_core::suite::{CellType, Records, RowFormat, RowSource};
 use jurat_format::value::{Spanned, Value};
 
-use super::{Format, RowNames};
+use super::chunk::Delivery;
+use super::format::format_of;
+use super::spares::Spares;
+use super::window::Window;
+use super::{RowNames, RowsError, RowsFault, csv, inline, json, jsonl, parquet};
 use crate::bounded::open;
-use chunk::Delivery;
-pub use error::{RowsError, RowsFault};
-use spares::Spares;
-use window::Window;
 
 /// A run of rows, each one JSON text. Its buffers are used again when it is dropped.
 #[derive(Debug)]
@@ -36,7 +27,7 @@ pub struct Chunk {
     pub text: String,
     /// Where in the text they are; never empty.
     pub rows: Vec<RowAt>,
-    spares: Arc<Spares>,
+    pub(super) spares: Arc<Spares>,
 }
 
 /// Two chunks are equal when they hold the same rows.
@@ -100,7 +91,7 @@ impl Default for RowLimits {
 
 impl RowLimits {
     /// Ranges of a chunk are 32 bits wide, and text can become six times as long when it is written as JSON.
-    const MOST: usize = 256 << 20;
+    pub(super) const MOST: usize = 256 << 20;
 }
 
 /// Hands all rows of all sections to `each`, in order, until it says [`ControlFlow::Break`]. `stdin` is read when rows
@@ -168,24 +159,26 @@ fn n_sources(records: &Records) -> usize {
     }
 }
 
+/// The columns of a CSV file that are not text.
+type Types = [(Spanned<String>, CellType)];
+
 /// A source and how to read it.
 enum Source<'r> {
     Inline(&'r [Spanned<Value>]),
-    StandardInput(Streamed, &'r Records),
-    File(&'r RowFile, Streamed, &'r Records),
-    Parquet(&'r RowFile),
+    StandardInput(Streamed, &'r Types),
+    File(&'r Path, RowFormat, &'r Types),
 }
 
 /// Reads rows of some format as they come.
-type Streamed = fn(Window<'_>, &Records, &mut Delivery<'_>) -> Result<ControlFlow<()>, RowsFault>;
+type Streamed = fn(Window<'_>, &Types, &mut Delivery<'_>) -> Result<ControlFlow<()>, RowsFault>;
 
 /// How rows of a format are read as they come, if they can be.
-fn streamed(format: Format) -> Option<Streamed> {
+fn streamed(format: RowFormat) -> Option<Streamed> {
     match format {
-        Format::JsonLines => Some(|window, _, delivery| jsonl::read(window, delivery)),
-        Format::Json => Some(|window, _, delivery| json::read(window, delivery)),
-        Format::Csv => Some(|window, records, delivery| csv::read(window, &records.types, delivery)),
-        Format::Parquet => None,
+        RowFormat::JsonLines => Some(|window, _, delivery| jsonl::read(window, delivery)),
+        RowFormat::Json => Some(|window, _, delivery| json::read(window, delivery)),
+        RowFormat::Csv => Some(csv::read),
+        RowFormat::Parquet => None,
     }
 }
 
@@ -194,29 +187,39 @@ fn sources(sections: &[Records]) -> impl Iterator<Item = Result<Source<'_>, Rows
     sections.iter().flat_map(|records| match &records.from {
         RowSource::Inline(rows) => vec![Ok(Source::Inline(rows))],
         RowSource::StandardInput => {
-            let format = records.format.map_or(Format::JsonLines, Format::from);
+            let format = records.format.unwrap_or(RowFormat::JsonLines);
             let streamed = streamed(format).ok_or(RowsFault::NotFromStandardInput(format));
-            vec![streamed.map(|it| Source::StandardInput(it, records))]
+            vec![streamed.map(|it| Source::StandardInput(it, &records.types))]
         }
-        RowSource::Files(files) => files.iter().map(|file| in_file(file, records)).collect(),
+        RowSource::Files(files) => files.iter().map(|file| in_file(&file.path, records)).collect(),
     })
 }
 
-fn in_file<'r>(file: &'r RowFile, records: &'r Records) -> Result<Source<'r>, RowsFault> {
-    let format = records.format.map_or_else(|| Format::of(&file.path), |it| Ok(it.into()))?;
-    Ok(streamed(format).map_or(Source::Parquet(file), |it| Source::File(file, it, records)))
+fn in_file<'r>(path: &'r Path, records: &'r Records) -> Result<Source<'r>, RowsFault> {
+    let format = records.format.map_or_else(|| format_of(path), Ok)?;
+    Ok(Source::File(path, format, &records.types))
 }
 
 impl Source<'_> {
     fn read(&self, stdin: &mut dyn Read, delivery: &mut Delivery<'_>) -> Result<ControlFlow<()>, RowsFault> {
-        let usual = delivery.limits.chunk;
         match self {
             Source::Inline(rows) => inline::read(rows, delivery),
-            Source::StandardInput(read, records) => read(Window::open(stdin, usual)?, records, delivery),
-            Source::File(file, read, records) => {
-                read(Window::open_file(&mut open(&file.path)?.0, usual)?, records, delivery)
-            }
-            Source::Parquet(file) => parquet::read(open(&file.path)?.0, delivery),
+            Source::StandardInput(read, types) => read(Window::open(stdin, delivery)?, types, delivery),
+            Source::File(path, format, types) => read_file(path, *format, types, delivery),
         }
+    }
+}
+
+/// Hands over the rows of a file.
+pub(super) fn read_file(
+    path: &Path,
+    format: RowFormat,
+    types: &Types,
+    delivery: &mut Delivery<'_>,
+) -> Result<ControlFlow<()>, RowsFault> {
+    let (mut file, _) = open(path)?;
+    match streamed(format) {
+        Some(read) => read(Window::open_file(&mut file, delivery)?, types, delivery),
+        None => parquet::read(file, delivery),
     }
 }

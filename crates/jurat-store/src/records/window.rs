@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read};
 
+use super::chunk::Delivery;
+
 /// The bytes that were read and not yet taken.
 pub(super) struct Window<'r> {
     input: &'r mut dyn Read,
@@ -12,35 +14,46 @@ pub(super) struct Window<'r> {
     /// Whether the input is a file, so that what was read can be read again.
     is_file: bool,
     has_ended: bool,
+    /// How many more bytes may be read.
+    left: u64,
+    is_cut: bool,
     /// How many bytes are usually held.
     usual: usize,
 }
 
 impl<'r> Window<'r> {
     /// Begins to read what comes once; a byte-order mark is left out.
-    pub(super) fn open(input: &'r mut dyn Read, usual: usize) -> io::Result<Window<'r>> {
+    pub(super) fn open(input: &'r mut dyn Read, delivery: &Delivery<'_>) -> io::Result<Window<'r>> {
         const MARK: &[u8] = "\u{feff}".as_bytes();
+        let (usual, left) = (delivery.limits.chunk, delivery.most_bytes);
         let bytes = Vec::with_capacity(usual);
-        let mut window = Window { input, bytes, offset: 0, is_file: false, has_ended: false, usual };
+        let mut window =
+            Window { input, bytes, offset: 0, is_file: false, has_ended: false, left, is_cut: false, usual };
         window.fill(MARK.len())?;
         if window.bytes.starts_with(MARK) {
-            window.give(MARK.len());
+            window.skip(MARK.len());
         }
         Ok(window)
     }
 
     /// Begins to read a file.
-    pub(super) fn open_file(file: &'r mut File, usual: usize) -> io::Result<Window<'r>> {
-        Ok(Window { is_file: true, ..Window::open(file, usual)? })
+    pub(super) fn open_file(file: &'r mut File, delivery: &Delivery<'_>) -> io::Result<Window<'r>> {
+        Ok(Window { is_file: true, ..Window::open(file, delivery)? })
     }
 
-    /// Reads until it holds `size` bytes, or all there are.
+    /// Reads until it holds `size` bytes, or all that there are or may be read.
     pub(super) fn fill(&mut self, size: usize) -> io::Result<()> {
         let missing = size.saturating_sub(self.bytes.len());
-        if missing > 0 && !self.has_ended {
+        if missing > 0 && !self.has_ended && !self.is_cut {
             self.bytes.reserve(missing);
-            let read = (&mut *self.input).take(missing as u64).read_to_end(&mut self.bytes)?;
-            self.has_ended = read < missing;
+            let most = self.left.min(missing as u64);
+            let read = (&mut *self.input).take(most).read_to_end(&mut self.bytes)? as u64;
+            self.left -= read;
+            self.has_ended = read < most;
+            if self.left == 0 && !self.has_ended {
+                self.has_ended = self.input.read(&mut [0])? == 0;
+                self.is_cut = !self.has_ended;
+            }
         }
         Ok(())
     }
@@ -59,6 +72,17 @@ impl<'r> Window<'r> {
         self.has_ended
     }
 
+    /// Whether no more may be read, though there is more.
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Drops the first `n` bytes.
+    pub(super) fn skip(&mut self, n: usize) {
+        self.bytes.drain(..n);
+        self.offset += n as u64;
+    }
+
     /// Gives away the first `n` bytes, in the buffer they were read into; what follows them moves to a new one.
     pub(super) fn give(&mut self, n: usize) -> Vec<u8> {
         self.give_for(n, Vec::new())
@@ -75,17 +99,5 @@ impl<'r> Window<'r> {
         self.bytes.truncate(n);
         self.offset += n as u64;
         std::mem::replace(&mut self.bytes, rest)
-    }
-}
-
-/// What was not taken, then the rest of the input.
-impl Read for Window<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.bytes.is_empty() {
-            return self.input.read(into);
-        }
-        let n = self.bytes.as_slice().read(into)?;
-        self.bytes.drain(..n);
-        Ok(n)
     }
 }

@@ -4,12 +4,14 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use super::spares::Spares;
-use super::{Chunk, RowAt, RowLimits};
+use super::{Chunk, RowAt, RowLimits, RowsFault};
 
 /// Where chunks go.
 pub(super) struct Delivery<'e> {
     each: &'e mut dyn FnMut(Chunk) -> ControlFlow<()>,
     pub(super) limits: RowLimits,
+    /// The most bytes that are read of a source. A row that ends beyond them is too long.
+    pub(super) most_bytes: u64,
     /// The source that is being read.
     pub(super) source: u32,
     /// How many rows were handed over.
@@ -19,7 +21,7 @@ pub(super) struct Delivery<'e> {
 
 impl<'e> Delivery<'e> {
     pub(super) fn new(each: &'e mut dyn FnMut(Chunk) -> ControlFlow<()>, limits: RowLimits) -> Delivery<'e> {
-        Delivery { each, limits, source: 0, n_rows: 0, spares: Arc::default() }
+        Delivery { each, limits, most_bytes: u64::MAX, source: 0, n_rows: 0, spares: Arc::default() }
     }
 
     /// Hands over a chunk, unless it is empty.
@@ -38,11 +40,32 @@ pub(super) fn range(range: Range<usize>) -> Range<u32> {
     narrow(range.start)..narrow(range.end)
 }
 
+/// Hands over the rows that `write` writes as JSON, one at each call, until it returns none. It returns the number and the line of the row.
+pub(super) fn write_rows(
+    delivery: &mut Delivery<'_>,
+    mut write: impl FnMut(&mut Vec<u8>) -> Result<Option<(u64, u64)>, RowsFault>,
+) -> Result<ControlFlow<()>, RowsFault> {
+    let mut written = Written::default();
+    loop {
+        let flow = match write(&mut written.json) {
+            Ok(Some((number, line))) => written.end_row(number, line, delivery),
+            Ok(None) => return Ok(written.flush(delivery)),
+            Err(fault) => match written.flush(delivery) {
+                ControlFlow::Continue(()) => return Err(fault),
+                ControlFlow::Break(()) => ControlFlow::Break(()),
+            },
+        };
+        if flow.is_break() {
+            return Ok(flow);
+        }
+    }
+}
+
 /// A chunk that is being written.
 #[derive(Default)]
-pub(super) struct Written {
+struct Written {
     /// The rows so far, then the one that is being written.
-    pub(super) json: Vec<u8>,
+    json: Vec<u8>,
     rows: Vec<RowAt>,
     /// Where the row that is being written begins.
     start: usize,
@@ -50,7 +73,7 @@ pub(super) struct Written {
 
 impl Written {
     /// Ends the row that was being written. The rows before it are handed over when it leaves them no room.
-    pub(super) fn end_row(&mut self, number: u64, line: u64, delivery: &mut Delivery<'_>) -> ControlFlow<()> {
+    fn end_row(&mut self, number: u64, line: u64, delivery: &mut Delivery<'_>) -> ControlFlow<()> {
         if self.json.len() > delivery.limits.chunk && !self.rows.is_empty() {
             let row = self.json.split_off(self.start);
             self.flush(delivery)?;
@@ -63,7 +86,7 @@ impl Written {
     }
 
     /// Hands over the rows that were ended; what was written of another is dropped.
-    pub(super) fn flush(&mut self, delivery: &mut Delivery<'_>) -> ControlFlow<()> {
+    fn flush(&mut self, delivery: &mut Delivery<'_>) -> ControlFlow<()> {
         let Written { mut json, rows, start } = std::mem::take(self);
         json.truncate(start);
         let text = String::from_utf8(json).expect("JSON is written as UTF-8");
