@@ -1,6 +1,6 @@
 //! `jurat explain`: why a case, or one of its tasks, ended as it did.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 
 use clap::Args;
 use jurat::Run;
@@ -12,11 +12,11 @@ use jurat_report::explanation::{
     write_brief, write_json, write_run, write_run_json, write_text, write_transcript, write_transcript_json,
 };
 
-use crate::drawing::note_missing_rows;
 use crate::exit::Exit;
 use crate::failure::{Failure, exit};
 use crate::format::{Format, FormatOption, style};
-use crate::progress::width;
+use crate::progress::window;
+use crate::rendered_run::note_missing_rows;
 use crate::run_name::{LATEST, run_named};
 use crate::variant::{VariantOptions, known};
 
@@ -147,11 +147,6 @@ impl Explain {
         }
         Ok(left)
     }
-}
-
-/// How wide the terminal is that is written to; nothing when it is none.
-fn window() -> Option<usize> {
-    if io::stdout().is_terminal() { width() } else { None }
 }
 
 /// What was said in those of the cases that are scenarios.

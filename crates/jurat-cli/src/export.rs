@@ -7,9 +7,9 @@ use clap::Args;
 use jurat::format::{EFFECTS, Format, Holds, JSON, PARQUET};
 use jurat_format::problem::listed;
 
-use crate::drawing::note_missing_rows;
 use crate::exit::Exit;
 use crate::failure::{Failure, exit};
+use crate::rendered_run::note_missing_rows;
 use crate::results_file::{ColumnsOption, format_parser};
 use crate::run_name::{LATEST, run_named};
 

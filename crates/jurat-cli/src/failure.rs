@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use jurat::view::{ExplainError, ViewError};
 
 use crate::definition::print_problems;
-use crate::drawing::DrawError;
 use crate::exit::Exit;
 
 /// Why a command ended early.
@@ -48,15 +47,6 @@ impl From<io::Error> for Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::OutputClosed,
             _ => Failure::Reason(format!("the output cannot be written: {error}")),
-        }
-    }
-}
-
-impl From<DrawError> for Failure {
-    fn from(error: DrawError) -> Failure {
-        match error {
-            DrawError::View(error) => error.into(),
-            DrawError::Output(error) => error.into(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `jurat journal`: what the journal of a project holds, and removing answers from it.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -14,7 +14,7 @@ use jurat_report::journal::{JournalReport, write_json, write_text};
 use crate::exit::Exit;
 use crate::failure::{Failure, exit};
 use crate::format::{Format, FormatOption, style};
-use crate::progress::width;
+use crate::progress::window;
 
 /// Prints what the journal (the response cache) holds, and removes responses from it
 ///
@@ -90,8 +90,7 @@ fn stats(format: Format) -> Result<Exit, Failure> {
             writeln!(out, "this project has no journal yet; it is made when a run asks a model")?;
         }
         Format::Text => {
-            let width = if io::stdout().is_terminal() { width() } else { None };
-            write_text(&mut out, &report, style(&io::stdout()), width)?;
+            write_text(&mut out, &report, style(&io::stdout()), window())?;
         }
     }
     Ok(Exit::Good)

@@ -6,7 +6,7 @@ mod check;
 mod completions;
 mod count;
 mod definition;
-mod drawing;
+
 mod exit;
 mod explain;
 mod export;
@@ -18,6 +18,7 @@ mod journal;
 mod pack;
 mod plan;
 mod progress;
+mod rendered_run;
 mod results_file;
 mod run;
 mod run_arguments;

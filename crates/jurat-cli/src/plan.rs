@@ -1,6 +1,6 @@
 //! `jurat plan`: what a run would do, before it does it.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -10,7 +10,7 @@ use crate::definition::{self, ProfileOptions};
 use crate::exit::Exit;
 use crate::failure::{Failure, exit};
 use crate::format::style;
-use crate::progress::width;
+use crate::progress::window;
 use crate::run_arguments::{OfPlan, RunArguments};
 
 /// Prints what a run would do: stages, cases, the maximum number of requests and the maximum cost
@@ -74,10 +74,7 @@ impl Plan {
         };
         let mut out = BufWriter::new(io::stdout().lock());
         match format {
-            PlanFormat::Text => {
-                let width = if io::stdout().is_terminal() { width() } else { None };
-                write_text(&mut out, &report, style(&io::stdout()), width)?;
-            }
+            PlanFormat::Text => write_text(&mut out, &report, style(&io::stdout()), window())?,
             PlanFormat::Json => write_json(&mut out, &report)?,
             PlanFormat::Mermaid => write_mermaid(&mut out, &report)?,
             PlanFormat::Dot => write_dot(&mut out, &report)?,

@@ -60,8 +60,13 @@ impl Drop for Shown {
     }
 }
 
+/// How wide the terminal is that standard output goes to; nothing when it is none.
+pub(crate) fn window() -> Option<usize> {
+    if io::stdout().is_terminal() { width() } else { None }
+}
+
 /// How wide the terminal is.
-pub(crate) fn width() -> Option<usize> {
+fn width() -> Option<usize> {
     let columns = std::env::var("COLUMNS").ok().and_then(|it| it.parse().ok());
     columns.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
 }

@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jurat::{Checked, RunOptions};
-use jurat_report::Scope;
 
 use crate::definition::{self, ProfileOptions, print_problems};
-use crate::drawing::{Drawing, draw};
 use crate::exit::Exit;
 use crate::failure::{Failure, print_reason};
 use crate::format::{Format, FormatOption};
 use crate::interrupt::Listener;
 use crate::progress;
+use crate::rendered_run;
 use crate::results_file::{ColumnsOption, ResultsFile, endings, has_columns};
 use crate::run_arguments::{OfRun, RunArguments};
 use crate::several::{self, Ended};
@@ -192,7 +191,6 @@ impl Run {
         }
         let report = run.report();
         let ended = (Exit::of_run(run.conclusion()), report.decision.sentence.clone());
-        let scope = if self.results_only { Scope::ResultsOnly } else { Scope::Everything };
         let export = self.columns.export(&run, self.results_only)?;
         for ResultsFile { path, format } in &self.outputs {
             match export.write_file(format, several::own_file(path, suite)).map_err(Failure::from) {
@@ -200,20 +198,20 @@ impl Run {
                 Err(failure) => return Err(failure),
             }
         }
-        let is_json = self.format.get() == Format::Json;
-        if report.cases.total() == 0 && report.is_complete() && !is_json {
+        let format = self.format.get();
+        if report.cases.total() == 0 && report.is_complete() && format == Format::Text {
             let sentence = self.nothing_to_run(&run);
             print_reason(&sentence);
             // A run without a case has nothing to show. If its file cannot be removed, it is in the list of runs.
             let path = run.path();
+            drop(export);
             drop(run);
             let _ = fs::remove_file(path);
             return Ok(ended);
         }
-        let drawing = Drawing { is_json, tasks: self.tasks, scope, run: None };
-        match draw(run.view(), report, drawing) {
-            Err(error) if !error.is_broken_pipe() => Err(error.into()),
-            _ => Ok(ended),
+        match rendered_run::print(&export, format, self.tasks, None) {
+            Ok(()) | Err(Failure::OutputClosed) => Ok(ended),
+            Err(failure) => Err(failure),
         }
     }
 

@@ -1,21 +1,21 @@
 //! `jurat show`: a run that was made before, as a whole or in part.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 
 use clap::{Args, ValueEnum};
-use jurat::Run;
 use jurat::view::{Code, Column, StoredCase};
 use jurat::view::{ExplainError, RunView};
+use jurat::{Export, Run};
 use jurat_report::scenario::{
     write_graphs, write_graphs_dot, write_graphs_json, write_graphs_mermaid, write_graphs_svg,
 };
-use jurat_report::{MOST_CASES, Scope, counted, runs};
+use jurat_report::{MOST_CASES, counted, runs};
 
-use crate::drawing::{CasesShown, Drawing, Part, draw_part, note_missing_rows};
 use crate::exit::Exit;
 use crate::failure::{Failure, exit};
 use crate::format::{Format, FormatOption, style};
-use crate::progress::width;
+use crate::progress::window;
+use crate::rendered_run::{self, note_missing_rows};
 use crate::run_name::LATEST;
 use crate::variant::VariantOptions;
 
@@ -135,23 +135,23 @@ impl Show {
             (None, None) if self.variant.is_given() => Some(&OF_CASES[..]),
             (None, None) => None,
         };
-        let cases = match (case, codes) {
-            (Some(_), _) => CasesShown::These(&these),
-            (None, Some(codes)) if self.variant.is_given() => CasesShown::OfVariant(&self.variant, column, codes),
-            (None, Some(codes)) => CasesShown::Ended(column, codes),
-            (None, None) => CasesShown::All,
+        let format = self.format.get();
+        let export = match (case, codes) {
+            (Some(_), _) => opened.to_export().these(these),
+            (None, Some(codes)) if self.variant.is_given() => {
+                opened.to_export().of_variant(column, codes, |it| self.variant.is_meant(it))
+            }
+            (None, Some(codes)) if format == Format::Text && view.count(column, codes)? == 0 => {
+                writeln!(io::stdout(), "{}", jurat_report::visible_line(&self.none_ended(view, codes)))?;
+                return Ok(Exit::Good);
+            }
+            (None, Some(codes)) => opened.to_export().ended(column, codes),
+            (None, None) => opened.to_export(),
         };
-        let is_json = self.format.get() == Format::Json;
-        if let CasesShown::Ended(column, codes) = cases
-            && !is_json
-            && view.count(column, codes)? == 0
-        {
-            writeln!(io::stdout(), "{}", jurat_report::visible_line(&self.none_ended(view, codes)))?;
-            return Ok(Exit::Good);
-        }
-        let scope = if self.results_only { Scope::ResultsOnly } else { Scope::Everything };
-        let drawing = Drawing { is_json, tasks: self.tasks, scope, run };
-        draw_part(view, opened.report(), drawing, Part { cases, task, most: self.limit })?;
+        let export = task.into_iter().fold(export, Export::task);
+        let export = self.limit.into_iter().fold(export, Export::most);
+        let export = if self.results_only { export.results_only() } else { export };
+        rendered_run::print(&export, format, self.tasks, run)?;
         note_missing_rows(view)?;
         Ok(Exit::Good)
     }
@@ -233,8 +233,7 @@ impl Show {
                 writeln!(out, "this project has no runs yet; `jurat run` makes one")?;
             }
             Format::Text => {
-                let width = if io::stdout().is_terminal() { width() } else { None };
-                runs::write_text(&mut out, &entries, style(&io::stdout()), width)?;
+                runs::write_text(&mut out, &entries, style(&io::stdout()), window())?;
                 if n_more > 0 {
                     writeln!(out, "… and {}", counted(n_more as u64, "older run"))?;
                 }

@@ -5,13 +5,14 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use jurat_core::plan::CaseIx;
+use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_core::report::{CaseReport, RunReport};
-use jurat_engine::view::{Detailed, ExplainError, NOT_PASSED, ViewError};
+use jurat_engine::view::{
+    Code, Column as StoredColumn, Detailed, ExplainError, NOT_PASSED, RunView, StoredCase, Variant, ViewError,
+};
 use jurat_format::problem::listed_all;
 use jurat_report::columns::{self, Column};
-use jurat_report::{CaseWriter, Scope};
-use jurat_store::run::{Column as StoredColumn, StoredCase};
+use jurat_report::{CaseWriter, MOST_CASES, MOST_FAILURES, Scope, Style, TerminalOptions, TerminalWriter};
 
 use crate::format::Format;
 use crate::run::unreadable;
@@ -30,27 +31,84 @@ use crate::{Error, Run};
 /// assert_eq!(table, b"record,verdict\nr1,passed\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct Export<'r> {
     run: &'r Run,
-    only: Option<Vec<StoredCase>>,
+    cases: Cases<'r>,
+    task: Option<TaskIx>,
+    most: Option<usize>,
     scope: Scope,
     columns: Vec<&'static Column>,
 }
 
+/// Which cases of a run are written.
+enum Cases<'r> {
+    All,
+    /// Those in which a task failed.
+    Failures,
+    These(Vec<StoredCase>),
+    /// Those that ended, or whose task ended, in one of these ways.
+    Ended(StoredColumn, &'r [Code]),
+    /// Of those, the cases of these variants.
+    OfVariant(StoredColumn, &'r [Code], Box<dyn Fn(&Variant) -> bool + 'r>),
+}
+
+/// How a run is printed for people; see [`Export::write_text`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TextOptions<'t> {
+    /// Whether meanings are shown in colour.
+    pub style: Style,
+    /// How wide the window is; nothing when it is none, as in a file.
+    pub width: Option<usize>,
+    /// Whether every task of each case is printed.
+    pub tasks: bool,
+    /// How commands name the run; nothing for the latest.
+    pub run: Option<&'t str>,
+}
+
 impl<'r> Export<'r> {
     pub(crate) fn new(run: &'r Run) -> Export<'r> {
-        Export { run, only: None, scope: Scope::Everything, columns: columns::columns(Scope::Everything).collect() }
+        let columns = columns::columns(Scope::Everything).collect();
+        Export { run, cases: Cases::All, task: None, most: None, scope: Scope::Everything, columns }
     }
 
     /// These cases only, each by its id, the beginning of it, or `FILE:ROW`. They stay in the order of the run.
     pub fn cases(self, names: impl IntoIterator<Item: AsRef<str>>) -> Result<Export<'r>, Error> {
         let mut only = BTreeMap::new();
         for name in names {
-            let found = self.run.view().known_cases(name.as_ref()).map_err(unknown_case)?;
+            let found = self.run.view().known_cases(name.as_ref()).map_err(unknown)?;
             only.extend(found.into_iter().map(|it| (it.case_ix, it)));
         }
-        Ok(Export { only: Some(only.into_values().collect()), ..self })
+        Ok(self.these(only.into_values().collect()))
+    }
+
+    /// These cases only.
+    pub fn these(self, cases: Vec<StoredCase>) -> Export<'r> {
+        Export { cases: Cases::These(cases), ..self }
+    }
+
+    /// Only the cases that ended, or whose task ended, in one of these ways.
+    pub fn ended(self, column: StoredColumn, codes: &'r [Code]) -> Export<'r> {
+        Export { cases: Cases::Ended(column, codes), ..self }
+    }
+
+    /// The same, and of those only the cases of certain variants.
+    pub fn of_variant(
+        self,
+        column: StoredColumn,
+        codes: &'r [Code],
+        is_meant: impl Fn(&Variant) -> bool + 'r,
+    ) -> Export<'r> {
+        Export { cases: Cases::OfVariant(column, codes, Box::new(is_meant)), ..self }
+    }
+
+    /// Only this task of each case.
+    pub fn task(self, task: TaskIx) -> Export<'r> {
+        Export { task: Some(task), ..self }
+    }
+
+    /// At most this number of cases. Default: all for programs, and for people as many as can be read.
+    pub fn most(self, n_cases: usize) -> Export<'r> {
+        Export { most: Some(n_cases), ..self }
     }
 
     /// Only what a replay reproduces byte for byte. Columns are chosen after it.
@@ -94,7 +152,46 @@ impl<'r> Export<'r> {
         }
     }
 
-    pub(crate) fn report(&self) -> &RunReport {
+    /// Writes it for people: the cases that failed, or those that were chosen, and of a whole run its totals and how it ended.
+    pub fn write_text(&self, out: &mut dyn Write, text: TextOptions<'_>) -> Result<(), Error> {
+        let options = self.terminal_options(text).map_err(unreadable)?;
+        let mut writer = TerminalWriter::new(out, self.report(), options);
+        if let Some(run) = text.run {
+            writer = writer.named(run);
+        }
+        // What is not shown is not read either.
+        match &self.cases {
+            Cases::All if !options.tasks => self.hand_over(&mut writer, &Cases::Failures),
+            Cases::All if self.report().cases.total() > options.most_cases as u64 => self.write_not_passed(&mut writer),
+            _ => self.write_cases(&mut writer),
+        }
+    }
+
+    fn terminal_options(&self, text: TextOptions<'_>) -> Result<TerminalOptions, ViewError> {
+        let view = self.run.view();
+        let n_selected = match &self.cases {
+            Cases::All | Cases::Failures => None,
+            Cases::These(cases) => Some(cases.len() as u64),
+            Cases::Ended(column, codes) => Some(view.count(*column, codes)?),
+            Cases::OfVariant(column, codes, is_meant) => Some(view.count_of_variant(*column, codes, is_meant)?),
+        };
+        let tasks = text.tasks || self.task.is_some() || matches!(self.cases, Cases::These(_));
+        let is_list = tasks || n_selected.is_some();
+        let most_cases = self.most.unwrap_or(if is_list { MOST_CASES } else { MOST_FAILURES });
+        Ok(TerminalOptions {
+            style: text.style,
+            width: text.width,
+            scope: self.scope,
+            cases: most_cases > 0,
+            tasks,
+            is_full: n_selected.is_some(),
+            totals: n_selected.is_none(),
+            most_cases,
+            n_selected,
+        })
+    }
+
+    pub(crate) fn report(&self) -> &'r RunReport {
         self.run.report()
     }
 
@@ -108,22 +205,32 @@ impl<'r> Export<'r> {
 
     /// Hands the cases to a writer for as long as it wants more.
     pub(crate) fn write_cases(&self, writer: &mut dyn CaseWriter) -> Result<(), Error> {
-        let (view, detailed) = (self.run.view(), Detailed::Tasks);
-        match &self.only {
-            None => write_cases(writer, view.cases(CaseIx::ALL, detailed)),
-            Some(only) => write_cases(writer, only.iter().map(|it| view.case_report(it, detailed))),
-        }
+        self.hand_over(writer, &self.cases)
     }
 
     /// The same for a format that shows no case that passed.
     pub(crate) fn write_not_passed(&self, writer: &mut dyn CaseWriter) -> Result<(), Error> {
-        write_cases(writer, self.run.view().find(StoredColumn::CASE, &NOT_PASSED, Detailed::Tasks))
+        self.hand_over(writer, &Cases::Ended(StoredColumn::CASE, &NOT_PASSED))
+    }
+
+    fn hand_over(&self, writer: &mut dyn CaseWriter, cases: &Cases<'_>) -> Result<(), Error> {
+        let mut cases = cases.read(self.run.view()).take(self.most.unwrap_or(usize::MAX));
+        while writer.wants_more()
+            && let Some(case) = cases.next()
+        {
+            let mut case = case.map_err(unreadable)?;
+            if let Some(task) = self.task {
+                case.tasks.retain(|it| it.task == task.index());
+            }
+            writer.case(&case).map_err(Error::Write)?;
+        }
+        writer.end().map_err(Error::Write)
     }
 
     /// Reads the recorded effects, each as a line of JSON.
     pub(crate) fn read_effects(&self, each: &mut dyn FnMut(String) -> Result<(), Error>) -> Result<(), Error> {
         let view = self.run.view();
-        let Some(only) = &self.only else {
+        let Cases::These(only) = &self.cases else {
             return view.effect_lines().try_for_each(|line| each(line.map_err(unreadable)?.to_json()));
         };
         for case in only {
@@ -133,22 +240,25 @@ impl<'r> Export<'r> {
     }
 }
 
-fn unknown_case(error: ExplainError) -> Error {
+impl Cases<'_> {
+    fn read<'c>(&'c self, view: &'c RunView) -> Box<dyn Iterator<Item = Result<CaseReport, ViewError>> + 'c> {
+        let detailed = Detailed::Tasks;
+        match self {
+            Cases::All => Box::new(view.cases(CaseIx::ALL, detailed)),
+            Cases::Failures => Box::new(view.failures()),
+            Cases::These(cases) => Box::new(cases.iter().map(move |it| view.case_report(it, detailed))),
+            Cases::Ended(column, codes) => Box::new(view.find(*column, codes, detailed)),
+            Cases::OfVariant(column, codes, is_meant) => {
+                Box::new(view.find_of_variant(*column, codes, detailed, is_meant))
+            }
+        }
+    }
+}
+
+/// Why a case or a task that was named is not found.
+pub(crate) fn unknown(error: ExplainError) -> Error {
     match error {
         ExplainError::View(error) => unreadable(error),
         unknown => Error::Usage(unknown.to_string()),
     }
-}
-
-/// Hands cases to a writer for as long as it wants more.
-pub(crate) fn write_cases(
-    writer: &mut dyn CaseWriter,
-    mut cases: impl Iterator<Item = Result<CaseReport, ViewError>>,
-) -> Result<(), Error> {
-    while writer.wants_more()
-        && let Some(case) = cases.next()
-    {
-        writer.case(&case.map_err(unreadable)?).map_err(Error::Write)?;
-    }
-    writer.end().map_err(Error::Write)
 }

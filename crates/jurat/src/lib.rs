@@ -172,7 +172,7 @@ pub use builder::SuiteBuilder;
 pub use checked::Checked;
 pub use error::Error;
 pub use evaluator::{Evaluator, EvaluatorOutput, Return};
-pub use export::Export;
+pub use export::{Export, TextOptions};
 pub use journal::{Journal, Removed};
 pub use model::{IntoReply, Model, Question, Reply};
 pub use output::Output;

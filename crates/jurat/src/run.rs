@@ -12,13 +12,13 @@ use jurat_core::report::{CaseCounts, CaseReport, RunEntry, RunReport, TaskReport
 use jurat_core::statistics::Interval;
 use jurat_core::verdict::{CaseVerdict, Counts, Decision, StopReason};
 use jurat_engine::Conclusion;
-use jurat_engine::view::{Detailed, ExplainError, NOT_PASSED, RunView, ViewError, listed};
+use jurat_engine::view::{Detailed, RunView, ViewError, listed};
 use jurat_report::columns::{Column, Datum, columns, rows};
-use jurat_report::{MOST_CASES, Scope, Style, TerminalOptions, TerminalWriter, explanation};
+use jurat_report::{Scope, Style, explanation};
 use jurat_store::Project;
-use jurat_store::run::{Column as StoredColumn, Packed, pack};
+use jurat_store::run::{Packed, pack};
 
-use crate::export::{Export, write_cases};
+use crate::export::{Export, TextOptions, unknown};
 use crate::format::{Format, JSON};
 use crate::scenario::Execution;
 use crate::{Error, Value};
@@ -245,10 +245,6 @@ impl Run {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn explain(&self, case: &str, task: &str) -> Result<String, Error> {
-        let unknown = |error: ExplainError| match error {
-            ExplainError::View(error) => unreadable(error),
-            unknown => Error::Usage(unknown.to_string()),
-        };
         let tasks = self.view.tasks_named(task).map_err(unknown)?;
         let mut text = Vec::new();
         for case in self.view.known_cases(case).map_err(unknown)? {
@@ -326,12 +322,18 @@ impl Run {
 
     /// What the command prints: the cases that failed, totals of tasks, and how the run ended.
     pub fn table(&self) -> Result<String, Error> {
-        self.tables(TerminalOptions::default())
+        self.text(false)
     }
 
     /// The same with the result of every task of every case, as `jurat run --tasks` prints it.
     pub fn task_table(&self) -> Result<String, Error> {
-        self.tables(TerminalOptions { tasks: true, most_cases: MOST_CASES, ..TerminalOptions::default() })
+        self.text(true)
+    }
+
+    fn text(&self, tasks: bool) -> Result<String, Error> {
+        let mut text = Vec::new();
+        self.to_export().write_text(&mut text, TextOptions { tasks, ..TextOptions::default() })?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// The results as JSON, without anything that depends on the day: a replay gives the same bytes.
@@ -361,21 +363,6 @@ impl Run {
     /// The same in parts: some of its cases, or some columns.
     pub fn to_export(&self) -> Export<'_> {
         Export::new(self)
-    }
-
-    fn tables(&self, options: TerminalOptions) -> Result<String, Error> {
-        let mut text = Vec::new();
-        let detailed = Detailed::Tasks;
-        let mut writer = TerminalWriter::new(&mut text, &self.report, options);
-        // What is not shown is not read either.
-        if !options.tasks {
-            write_cases(&mut writer, self.view.failures())?;
-        } else if self.report.cases.total() > options.most_cases as u64 {
-            write_cases(&mut writer, self.view.find(StoredColumn::CASE, &NOT_PASSED, detailed))?;
-        } else {
-            write_cases(&mut writer, self.view.cases(CaseIx::ALL, detailed))?;
-        }
-        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 }
 
