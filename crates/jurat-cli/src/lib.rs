@@ -6,7 +6,6 @@ mod check;
 mod completions;
 mod count;
 mod definition;
-
 mod exit;
 mod explain;
 mod export;

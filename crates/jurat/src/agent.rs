@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use jurat_format::value::{Map, Val};
+use jurat_format::value::Val;
 use serde::Serialize;
 
-use crate::members::Members;
+use crate::members::{Members, setters};
 use crate::value::given;
 use crate::{Error, Prompt, Task};
 
@@ -49,71 +49,11 @@ impl Agent {
         Agent::run_by(name, "recorded")
     }
 
-    /// The same with a sentence about what it is.
-    pub fn description(mut self, text: impl Into<String>) -> Agent {
-        self.members.put("description", text.into());
-        self
-    }
-
-    /// The same, whose program is not found by its usual name.
-    pub fn program(mut self, path: impl Into<String>) -> Agent {
-        self.members.put("program", path.into());
-        self
-    }
-
-    /// The same with arguments behind those that the runner gives.
-    pub fn args(mut self, words: impl IntoIterator<Item: Into<String>>) -> Agent {
-        self.members.texts("args", words);
-        self
-    }
-
-    /// The same with a variable.
-    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Agent {
-        self.env.given(name.into(), Ok(Val::from(value.into())));
-        self
-    }
-
-    /// The same with variables of this process, whose values are not stored.
-    pub fn pass_env(mut self, names: impl IntoIterator<Item: Into<String>>) -> Agent {
-        self.members.texts("pass_env", names);
-        self
-    }
-
-    /// The same, asking this role, or this `provider/model`.
-    pub fn model(mut self, role: impl Into<String>) -> Agent {
-        self.members.put("model", role.into());
-        self
-    }
-
-    /// The same, but what the command prints is what it says, rather than events.
-    pub fn prints_text(mut self) -> Agent {
-        self.members.put("output", "text");
-        self
-    }
-
-    /// The same with tools: `exec_shell`, `read_file`, `write_file`, and names of servers. For `llm_probe`.
-    pub fn tools(mut self, names: impl IntoIterator<Item: Into<String>>) -> Agent {
-        self.members.texts("tools", names);
-        self
-    }
-
-    /// The same without any network, not even to a model.
-    pub fn without_network(mut self) -> Agent {
-        self.members.put("network", "off");
-        self
-    }
-
     /// The same, but these hosts may be spoken to, beside its model.
     pub fn reaching(mut self, hosts: impl IntoIterator<Item: Into<String>>) -> Agent {
         let mut network = Members::default();
         network.texts("allow", hosts);
         self.members.object("network", network);
-        self
-    }
-
-    /// The same with directories that it may read.
-    pub fn read_only(mut self, paths: impl IntoIterator<Item: Into<String>>) -> Agent {
-        self.members.texts("read_only", paths);
         self
     }
 
@@ -126,53 +66,63 @@ impl Agent {
         self
     }
 
-    /// The same, with a timeout for all turns together; default: ten minutes.
-    pub fn time(mut self, most: Duration) -> Agent {
-        self.limits.put("time", Val::F(most.as_secs_f64()));
-        self
-    }
-
-    /// The same with at most this number of requests to its model.
-    pub fn requests(mut self, most: u32) -> Agent {
-        self.limits.put("requests", most);
-        self
-    }
-
-    /// The same with at most this number of tokens of its model, input and output.
-    pub fn tokens(mut self, most: u64) -> Agent {
-        self.limits.put("tokens", most);
-        self
-    }
-
-    /// The same for at most this number of dollars.
-    pub fn cost_usd(mut self, most: f64) -> Agent {
-        self.limits.put("cost_usd", Val::F(most));
-        self
-    }
-
-    /// The same with at most this number of steps of its own loop, where its program takes a limit.
-    pub fn turns(mut self, most: u32) -> Agent {
-        self.limits.put("turns", most);
-        self
-    }
-
-    /// The same with at most this number of bytes of memory.
-    pub fn memory(mut self, bytes: u64) -> Agent {
-        self.limits.put("memory", bytes);
-        self
-    }
-
     /// The agent as it stands in a definition.
     pub(crate) fn value(self) -> Result<Val<'static>, Error> {
         let mut members = self.members;
-        if !self.env.is_empty() {
-            members.object("env", self.env);
-        }
-        if !self.limits.is_empty() {
-            members.object("limits", self.limits);
-        }
+        members.object_if_any("env", self.env);
+        members.object_if_any("limits", self.limits);
         members.finish(&format!("the agent `{}`", self.name))
     }
+}
+
+setters! { Agent:
+    /// The same with a sentence about what it is.
+    description(text: impl Into<String>) => members.put("description", text.into());
+
+    /// The same, whose program is not found by its usual name.
+    program(path: impl Into<String>) => members.put("program", path.into());
+
+    /// The same with arguments behind those that the runner gives.
+    args(words: impl IntoIterator<Item: Into<String>>) => members.texts("args", words);
+
+    /// The same with a variable.
+    env(name: impl Into<String>, value: impl Into<String>) => env.given(name.into(), Ok(Val::from(value.into())));
+
+    /// The same with variables of this process, whose values are not stored.
+    pass_env(names: impl IntoIterator<Item: Into<String>>) => members.texts("pass_env", names);
+
+    /// The same, asking this role, or this `provider/model`.
+    model(role: impl Into<String>) => members.put("model", role.into());
+
+    /// The same, but what the command prints is what it says, rather than events.
+    prints_text() => members.put("output", "text");
+
+    /// The same with tools: `exec_shell`, `read_file`, `write_file`, and names of servers. For `llm_probe`.
+    tools(names: impl IntoIterator<Item: Into<String>>) => members.texts("tools", names);
+
+    /// The same without any network, not even to a model.
+    without_network() => members.put("network", "off");
+
+    /// The same with directories that it may read.
+    read_only(paths: impl IntoIterator<Item: Into<String>>) => members.texts("read_only", paths);
+
+    /// The same, with a timeout for all turns together; default: ten minutes.
+    time(most: Duration) => limits.put("time", Val::F(most.as_secs_f64()));
+
+    /// The same with at most this number of requests to its model.
+    requests(most: u32) => limits.put("requests", most);
+
+    /// The same with at most this number of tokens of its model, input and output.
+    tokens(most: u64) => limits.put("tokens", most);
+
+    /// The same for at most this number of dollars.
+    cost_usd(most: f64) => limits.put("cost_usd", Val::F(most));
+
+    /// The same with at most this number of steps of its own loop, where its program takes a limit.
+    turns(most: u32) => limits.put("turns", most);
+
+    /// The same with at most this number of bytes of memory.
+    memory(bytes: u64) => limits.put("memory", bytes);
 }
 
 /// A task for an agent: its input, what it works on, and what is expected of it.
@@ -229,72 +179,6 @@ impl AgentCase {
         AgentCase::of(id, "artifact", artifact.as_ref().display().to_string())
     }
 
-    /// The same with a sentence about what it is for; reports show it.
-    pub fn description(mut self, text: impl Into<String>) -> AgentCase {
-        self.members.put("description", text.into());
-        self
-    }
-
-    /// The same for this agent; default: the only one.
-    pub fn agent(mut self, name: impl Into<String>) -> AgentCase {
-        self.members.put("agent", name.into());
-        self
-    }
-
-    /// The same, with a system prompt.
-    pub fn system(mut self, prompt: impl Into<Prompt>) -> AgentCase {
-        self.members.put("system", prompt.into().value());
-        self
-    }
-
-    /// The same with text files that are shown to the agent.
-    pub fn attachments(mut self, files: impl IntoIterator<Item: Into<String>>) -> AgentCase {
-        self.members.texts("attachments", files);
-        self
-    }
-
-    /// The same in a fresh copy of this directory; default: an empty one.
-    pub fn workspace(mut self, directory: impl AsRef<Path>) -> AgentCase {
-        self.members.put("workspace", directory.as_ref().display().to_string());
-        self
-    }
-
-    /// The same with files that the agent should leave. They are stored as output artifacts.
-    pub fn key_outputs(mut self, paths: impl IntoIterator<Item: Into<String>>) -> AgentCase {
-        self.members.texts("key_outputs", paths);
-        self
-    }
-
-    /// The same with something that must be met, for judges.
-    pub fn expects(mut self, text: impl Into<String>) -> AgentCase {
-        self.hard.push(text.into());
-        self
-    }
-
-    /// The same with something that should be met, for judges.
-    pub fn hopes(mut self, text: impl Into<String>) -> AgentCase {
-        self.soft.push(text.into());
-        self
-    }
-
-    /// The same with words to select it by.
-    pub fn tags(mut self, tags: impl IntoIterator<Item: Into<String>>) -> AgentCase {
-        self.members.texts("tags", tags);
-        self
-    }
-
-    /// The same with metadata: an object.
-    pub fn metadata(mut self, metadata: impl Serialize) -> AgentCase {
-        self.members.given("metadata", given(&metadata));
-        self
-    }
-
-    /// The same with a task of its own.
-    pub fn task(mut self, task: impl Into<Task>) -> AgentCase {
-        self.tasks.push(task.into());
-        self
-    }
-
     /// The same with more tasks of its own.
     pub fn tasks<T: Into<Task>>(self, tasks: impl IntoIterator<Item = T>) -> AgentCase {
         tasks.into_iter().fold(self, AgentCase::task)
@@ -305,17 +189,46 @@ impl AgentCase {
         let mut members = Members::default();
         members.put("id", self.id.clone());
         members.extend(self.members);
-        let listed = |texts: Vec<String>| Val::List(texts.into_iter().map(Val::from).collect());
-        let expected = [("hard_expectations", self.hard), ("soft_expectations", self.soft)];
-        let expected = expected.into_iter().filter(|(_, it)| !it.is_empty()).map(|(key, it)| (key, listed(it)));
-        let expected: Map<'static> = expected.collect();
-        if !expected.is_empty() {
-            members.put("expectations", Val::Map(expected));
-        }
-        let tasks: Vec<Val<'static>> = self.tasks.into_iter().map(Task::value).collect::<Result<_, _>>()?;
-        if !tasks.is_empty() {
-            members.put("tasks", Val::List(tasks));
-        }
+        let mut expected = Members::default();
+        expected.texts("hard_expectations", self.hard);
+        expected.texts("soft_expectations", self.soft);
+        members.object_if_any("expectations", expected);
+        members.list_if_any("tasks", self.tasks.into_iter().map(Task::value).collect::<Result<_, _>>()?);
         members.finish(&format!("the case `{}`", self.id))
     }
+}
+
+setters! { AgentCase:
+    /// The same with a sentence about what it is for; reports show it.
+    description(text: impl Into<String>) => members.put("description", text.into());
+
+    /// The same for this agent; default: the only one.
+    agent(name: impl Into<String>) => members.put("agent", name.into());
+
+    /// The same, with a system prompt.
+    system(prompt: impl Into<Prompt>) => members.put("system", prompt.into().value());
+
+    /// The same with text files that are shown to the agent.
+    attachments(files: impl IntoIterator<Item: Into<String>>) => members.texts("attachments", files);
+
+    /// The same in a fresh copy of this directory; default: an empty one.
+    workspace(directory: impl AsRef<Path>) => members.put("workspace", directory.as_ref().display().to_string());
+
+    /// The same with files that the agent should leave. They are stored as output artifacts.
+    key_outputs(paths: impl IntoIterator<Item: Into<String>>) => members.texts("key_outputs", paths);
+
+    /// The same with something that must be met, for judges.
+    expects(text: impl Into<String>) => hard.push(text.into());
+
+    /// The same with something that should be met, for judges.
+    hopes(text: impl Into<String>) => soft.push(text.into());
+
+    /// The same with words to select it by.
+    tags(tags: impl IntoIterator<Item: Into<String>>) => members.texts("tags", tags);
+
+    /// The same with metadata: an object.
+    metadata(metadata: impl Serialize) => members.given("metadata", given(&metadata));
+
+    /// The same with a task of its own.
+    task(task: impl Into<Task>) => tasks.push(task.into());
 }

@@ -2,7 +2,7 @@
 
 use jurat_format::value::Val;
 
-use crate::members::Members;
+use crate::members::{Members, setters};
 use crate::{Output, Prompt};
 
 /// What a model is asked about each row. Several prompts and several models form a matrix.
@@ -39,27 +39,9 @@ impl Ask {
         Ask { members, removed: Vec::new() }
     }
 
-    /// The same with a system message.
-    pub fn system(mut self, prompt: impl Into<Prompt>) -> Ask {
-        self.members.put("system", prompt.into().value());
-        self
-    }
-
-    /// The same, but these roles are asked, or `provider/model`s.
-    pub fn models(mut self, roles: impl IntoIterator<Item: Into<String>>) -> Ask {
-        self.members.texts("model", roles);
-        self
-    }
-
     /// The same, but the answer must have these fields; tasks find them under `parsed`.
     pub fn output(mut self, output: Output) -> Ask {
         output.write(&mut self.members);
-        self
-    }
-
-    /// The same, but the model may call the tools of these servers before it answers; tasks find the calls under `tool_calls`.
-    pub fn tools(mut self, servers: impl IntoIterator<Item: Into<String>>) -> Ask {
-        self.members.texts("tools", servers);
         self
     }
 
@@ -71,12 +53,6 @@ impl Ask {
     /// The same, but no tool of a server may be used.
     pub fn without_server(self, server: impl Into<String>) -> Ask {
         self.without([("server", server.into())])
-    }
-
-    /// The same with at most this number of retries for one answer when requests fail; default: 3.
-    pub fn max_retries(mut self, n: u32) -> Ask {
-        self.members.put("max_retries", i64::from(n));
-        self
     }
 
     fn without<const N: usize>(mut self, tool: [(&'static str, String); N]) -> Ask {
@@ -92,4 +68,18 @@ impl Ask {
         }
         self.members
     }
+}
+
+setters! { Ask:
+    /// The same with a system message.
+    system(prompt: impl Into<Prompt>) => members.put("system", prompt.into().value());
+
+    /// The same, but these roles are asked, or `provider/model`s.
+    models(roles: impl IntoIterator<Item: Into<String>>) => members.texts("model", roles);
+
+    /// The same, but the model may call the tools of these servers before it answers; tasks find the calls under `tool_calls`.
+    tools(servers: impl IntoIterator<Item: Into<String>>) => members.texts("tools", servers);
+
+    /// The same with at most this number of retries for one answer when requests fail; default: 3.
+    max_retries(n: u32) => members.put("max_retries", i64::from(n));
 }

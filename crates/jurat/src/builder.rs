@@ -10,7 +10,7 @@ use jurat_format::value::{Map, Val};
 use jurat_format::yaml_writer::yaml_text;
 use serde::Serialize;
 
-use crate::members::Members;
+use crate::members::{Members, setters};
 use crate::suite::Code;
 use crate::value::{Given, given};
 use crate::{Agent, AgentCase, Ask, Error, Evaluator, Model, RowFiles, Suite, Task};
@@ -32,7 +32,7 @@ use crate::{Agent, AgentCase, Ask, Error, Evaluator, Model, RowFiles, Suite, Tas
 /// assert_eq!(suite.stages(), [["greets", "short"]]);
 /// # Ok::<(), jurat::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct SuiteBuilder {
     members: Members,
     directory: PathBuf,
@@ -48,7 +48,7 @@ pub struct SuiteBuilder {
     called_evaluators: HostFunctions,
     called_agents: HostFunctions,
     tasks: Vec<Task>,
-    thresholds: Map<'static>,
+    thresholds: Members,
     pass_rate: Option<f64>,
     is_fed: bool,
 }
@@ -57,25 +57,7 @@ impl SuiteBuilder {
     pub(crate) fn new(name: String) -> SuiteBuilder {
         let mut members = Members::default();
         members.put("suite", name);
-        SuiteBuilder {
-            members,
-            directory: PathBuf::new(),
-            rows: Vec::new(),
-            files: None,
-            models: Vec::new(),
-            functions: Vec::new(),
-            servers: Members::default(),
-            scenarios: Vec::new(),
-            evaluators: Vec::new(),
-            agents: Vec::new(),
-            cases: Vec::new(),
-            called_evaluators: HostFunctions::new(),
-            called_agents: HostFunctions::new(),
-            tasks: Vec::new(),
-            thresholds: Map::default(),
-            pass_rate: None,
-            is_fed: false,
-        }
+        SuiteBuilder { members, ..SuiteBuilder::default() }
     }
 
     /// The same with members of a definition that the program has as a value, under the names that files have. What else is said about the same member
@@ -107,104 +89,9 @@ impl SuiteBuilder {
         self
     }
 
-    /// The same with a function that the definition names as `call/NAME`.
-    ///
-    /// ```
-    /// use jurat::{Model, Suite};
-    /// use serde_json::json;
-    ///
-    /// let suite = Suite::builder("tone")
-    ///     .define(json!({
-    ///         "records": [{ "answer": "Hello!" }],
-    ///         "models": { "judge": "call/yes" },
-    ///         "tasks": [{ "id": "polite", "judge": { "prompt": "Is this polite? ${answer}" } }],
-    ///     }))
-    ///     .function(Model::function("yes", |_| "yes"))
-    ///     .build()?;
-    /// # Ok::<(), jurat::Error>(())
-    /// ```
-    pub fn function(mut self, model: Model) -> SuiteBuilder {
-        self.functions.push(model);
-        self
-    }
-
-    /// The same with a function that runs cases, which the definition names as an agent `{call: NAME}`. It is called once for each turn, with an object:
-    /// `case`, `task`, `turn`, `turns`, `session`, `workspace`, and `system` and `model` where there are any. It returns its final message as text, a list of the
-    /// events that the runner `command` knows, or a run artifact. It runs outside of the sandbox. What it returns is recorded, so a replay does not call it; an error
-    /// is one of the case.
-    ///
-    /// ```
-    /// use jurat::{Function, RunOptions, Suite};
-    /// use serde_json::json;
-    ///
-    /// let writer = Function::new(|task| {
-    ///     let workspace = task.get("workspace").and_then(|it| it.as_str()).ok_or("there is no workspace")?;
-    ///     std::fs::write(format!("{workspace}/report.md"), "three notes").map_err(|error| error.to_string())?;
-    ///     Ok("report.md is written".into())
-    /// });
-    /// let suite = Suite::builder("reports")
-    ///     .define(json!({
-    ///         "agents": { "writer": { "call": "writer" } },
-    ///         "cases": [{ "id": "report", "task": "Write report.md.", "key_outputs": ["report.md"] }],
-    ///         "tasks": [
-    ///             { "id": "written", "check": { "kind": "workspace_file_present", "relative_path": "report.md" } },
-    ///             { "id": "reported", "field_path": "final_response", "operator": "contains", "expected_value": "report.md" },
-    ///         ],
-    ///     }))
-    ///     .agent_function("writer", writer)
-    ///     .build()?;
-    /// # let directory = tempfile::tempdir()?;
-    /// let run = suite.run(RunOptions::in_directory(directory.path()))?;
-    /// assert_eq!(run.pass_rate(), Some(1.0));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn agent_function(mut self, name: impl Into<String>, function: Function) -> SuiteBuilder {
-        self.called_agents.insert(name.into(), function);
-        self
-    }
-
-    /// The same with a function that evaluates, which the definition names as an evaluator `{call: NAME}`. It is given its arguments by name, as one object, and
-    /// returns [what evaluators may](crate::Return::to_value). [`Evaluator::function`] is the same without a definition.
-    ///
-    /// ```
-    /// use jurat::{Function, Return, RunOptions, Suite};
-    /// use serde_json::json;
-    ///
-    /// let suite = Suite::builder("lengths")
-    ///     .define(json!({
-    ///         "records": [{ "answer": "Hello!" }],
-    ///         "evaluators": { "length": { "call": "length", "parameters": ["answer"] } },
-    ///         "tasks": [{ "id": "short", "evaluate": "length", "field_path": "score", "operator": "less_than", "expected_value": 10 }],
-    ///     }))
-    ///     .evaluator_function("length", Function::new(|arguments| {
-    ///         let answer = arguments.get("answer").and_then(|it| it.as_str()).unwrap_or_default();
-    ///         Ok(Return::from(answer.len() as i64).to_value())
-    ///     }))
-    ///     .build()?;
-    /// # let directory = tempfile::tempdir()?;
-    /// assert_eq!(suite.run(RunOptions::in_directory(directory.path()))?.pass_rate(), Some(1.0));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn evaluator_function(mut self, name: impl Into<String>, function: Function) -> SuiteBuilder {
-        self.called_evaluators.insert(name.into(), function);
-        self
-    }
-
-    /// The same with a sentence about what it is for; reports show it.
-    pub fn description(mut self, text: impl Into<String>) -> SuiteBuilder {
-        self.members.put("description", text.into());
-        self
-    }
-
     /// The same, with where relative paths of prompts, rows and scripts start; default: the current directory.
     pub fn directory(mut self, path: impl AsRef<Path>) -> SuiteBuilder {
         path.as_ref().clone_into(&mut self.directory);
-        self
-    }
-
-    /// The same with one more row. It is part of the definition: many rows belong into a file, or are given when the suite is run.
-    pub fn record(mut self, row: impl Serialize) -> SuiteBuilder {
-        self.rows.push(given(&row));
         self
     }
 
@@ -245,66 +132,9 @@ impl SuiteBuilder {
         self
     }
 
-    /// The same, but each row is a question to a model, whose answer is what is judged.
-    pub fn ask(mut self, ask: Ask) -> SuiteBuilder {
-        self.members.object("ask", ask.into_members());
-        self
-    }
-
-    /// The same with one more scenario. Its questions go to the role `subject`; the role `parser` reads and rates answers, where that needs a model. Its
-    /// outcomes are tasks of this scenario alone; other tasks see the evidence of every scenario, unless they say for which they are.
-    ///
-    /// ```
-    /// use jurat::scenario::{END, Question, ScenarioBuilder, all_turns};
-    /// use jurat::{Assertion, Suite, compare::less_than_or_equal};
-    ///
-    /// let mut builder = ScenarioBuilder::new("greeting");
-    /// builder
-    ///     .add_node("hi", Question::new("Hello?", "Hello."))
-    ///     .add_edge("hi", END)
-    ///     .set_entry("hi")
-    ///     .add_outcome("right", all_turns([("verify_result", true.into())]));
-    /// let suite = Suite::builder("polite")
-    ///     .model("subject", "openai/gpt-5-mini")
-    ///     .scenario(builder.validate()?)
-    ///     .task(Assertion::new("short", "turn_count", less_than_or_equal(3)).on_scenarios())
-    ///     .build()?;
-    /// assert_eq!(suite.stages(), [["right", "short"]]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn scenario(mut self, scenario: Scenario) -> SuiteBuilder {
-        self.scenarios.push(scenario);
-        self
-    }
-
     /// The same with more scenarios.
     pub fn scenarios(self, scenarios: impl IntoIterator<Item = Scenario>) -> SuiteBuilder {
         scenarios.into_iter().fold(self, SuiteBuilder::scenario)
-    }
-
-    /// The same with a server whose tools scenarios and an [`Ask`] may name, as definitions have it.
-    ///
-    /// ```
-    /// use jurat::Suite;
-    /// use serde_json::json;
-    ///
-    /// Suite::builder("research").tool_server("pubmed", json!({ "command": ["pubmed-server", "--stdio"] }));
-    /// ```
-    pub fn tool_server(mut self, name: impl Into<String>, server: impl Serialize) -> SuiteBuilder {
-        self.servers.given(name, given(&server));
-        self
-    }
-
-    /// The same with one more agent. Its cases come with [`case`](SuiteBuilder::case).
-    pub fn agent(mut self, agent: Agent) -> SuiteBuilder {
-        self.agents.push(agent);
-        self
-    }
-
-    /// The same with one more case for an agent; [`AgentCase`] has an example.
-    pub fn case(mut self, case: AgentCase) -> SuiteBuilder {
-        self.cases.push(case);
-        self
     }
 
     /// The same with more cases.
@@ -312,44 +142,14 @@ impl SuiteBuilder {
         cases.into_iter().fold(self, SuiteBuilder::case)
     }
 
-    /// The same with one more evaluator. An [`Evaluate`](crate::Evaluate) task runs it; one that no task names runs as a task of its own name.
-    pub fn evaluator(mut self, evaluator: Evaluator) -> SuiteBuilder {
-        self.evaluators.push(evaluator);
-        self
-    }
-
-    /// The same with one more task.
-    pub fn task(mut self, task: impl Into<Task>) -> SuiteBuilder {
-        self.tasks.push(task.into());
-        self
-    }
-
     /// The same with more tasks.
     pub fn tasks<T: Into<Task>>(self, tasks: impl IntoIterator<Item = T>) -> SuiteBuilder {
         tasks.into_iter().fold(self, SuiteBuilder::task)
     }
 
-    /// The same, summed up for each value that these paths of a row lead to.
-    pub fn group_by(mut self, paths: impl IntoIterator<Item: Into<String>>) -> SuiteBuilder {
-        self.members.texts("group_by", paths);
-        self
-    }
-
-    /// The same with dimensions that tasks may name besides the usual ones.
-    pub fn dimensions(mut self, names: impl IntoIterator<Item: Into<String>>) -> SuiteBuilder {
-        self.members.texts("dimensions", names);
-        self
-    }
-
     /// The same, good enough when this share of everything that is judged passes; default: all of it.
     pub fn threshold(mut self, pass_rate: f64) -> SuiteBuilder {
         self.pass_rate = Some(pass_rate);
-        self
-    }
-
-    /// The same, good enough only when this share of what the task judges passes.
-    pub fn task_threshold(mut self, task: impl Into<String>, pass_rate: f64) -> SuiteBuilder {
-        self.thresholds.insert(task.into().into(), Val::F(pass_rate));
         self
     }
 
@@ -406,68 +206,183 @@ impl SuiteBuilder {
             };
             models.given(role, Ok(one_or_more));
         }
-        if !models.is_empty() {
-            members.object("models", models);
-        }
-        if !self.servers.is_empty() {
-            members.object("tools", self.servers);
-        }
-        if !self.scenarios.is_empty() {
-            members.put("scenarios", scenarios(&self.scenarios));
-        }
-        let mut agents = Members::default();
-        for agent in self.agents {
-            let name = agent.name.clone();
-            if agents.has(&name) {
-                return Err(Error::Usage(format!("two agents are called `{name}`; give one of them another name")));
-            }
-            agents.given(name, Ok(agent.value()?));
-        }
-        if !agents.is_empty() {
-            members.object("agents", agents);
-        }
-        if !self.cases.is_empty() {
-            let cases: Vec<Val<'static>> = self.cases.into_iter().map(AgentCase::value).collect::<Result<_, _>>()?;
-            members.put("cases", Val::List(cases));
-        }
-        let mut evaluators = Members::default();
-        for evaluator in self.evaluators {
-            let name = evaluator.name.clone();
-            if evaluators.has(&name) {
-                return Err(Error::Usage(format!("two evaluators are called `{name}`; give one of them another name")));
-            }
-            evaluators.given(name, Ok(evaluator.value()?));
-        }
-        if !evaluators.is_empty() {
-            members.object("evaluators", evaluators);
-        }
+        members.object_if_any("models", models);
+        members.object_if_any("tools", self.servers);
+        // Of two scenarios with one name, both are there to be complained about.
+        members.list_if_any("scenarios", self.scenarios.iter().map(scenario).collect());
+        let agents = self.agents.into_iter().map(|it| (it.name.clone(), it.value()));
+        members.object_if_any("agents", named("agents", agents)?);
+        members.list_if_any("cases", self.cases.into_iter().map(AgentCase::value).collect::<Result<_, _>>()?);
+        let evaluators = self.evaluators.into_iter().map(|it| (it.name.clone(), it.value()));
+        members.object_if_any("evaluators", named("evaluators", evaluators)?);
         let mut thresholds = Members::default();
         if let Some(rate) = self.pass_rate {
             thresholds.put("pass_rate", Val::F(rate));
         }
-        if !self.thresholds.is_empty() {
-            thresholds.put("tasks", Val::Map(self.thresholds));
-        }
-        if !thresholds.is_empty() {
-            members.object("thresholds", thresholds);
-        }
-        let tasks: Vec<Val<'static>> = self.tasks.into_iter().map(Task::value).collect::<Result<_, _>>()?;
-        if !tasks.is_empty() {
-            members.put("tasks", Val::List(tasks));
-        }
+        thresholds.object_if_any("tasks", self.thresholds);
+        members.object_if_any("thresholds", thresholds);
+        members.list_if_any("tasks", self.tasks.into_iter().map(Task::value).collect::<Result<_, _>>()?);
         members.finish("the suite")
     }
 }
 
-/// Scenarios as a list: of two with one name, both are there to be complained about.
-fn scenarios(scenarios: &[Scenario]) -> Val<'static> {
-    let named = |scenario: &Scenario| {
-        let name = [("name".to_owned(), Val::from(scenario.name.clone()))];
-        let value = scenario.to_value();
-        let members = value.as_map().into_iter().flat_map(Map::iter).map(|(key, it)| (key.to_owned(), it.clone()));
-        Val::Map(name.into_iter().chain(members).collect::<Map<'static>>())
-    };
-    scenarios.iter().map(named).collect()
+setters! { SuiteBuilder:
+    /// The same with a function that the definition names as `call/NAME`.
+    ///
+    /// ```
+    /// use jurat::{Model, Suite};
+    /// use serde_json::json;
+    ///
+    /// let suite = Suite::builder("tone")
+    ///     .define(json!({
+    ///         "records": [{ "answer": "Hello!" }],
+    ///         "models": { "judge": "call/yes" },
+    ///         "tasks": [{ "id": "polite", "judge": { "prompt": "Is this polite? ${answer}" } }],
+    ///     }))
+    ///     .function(Model::function("yes", |_| "yes"))
+    ///     .build()?;
+    /// # Ok::<(), jurat::Error>(())
+    /// ```
+    function(model: Model) => functions.push(model);
+
+    /// The same with a function that runs cases, which the definition names as an agent `{call: NAME}`. It is called once for each turn, with an object:
+    /// `case`, `task`, `turn`, `turns`, `session`, `workspace`, and `system` and `model` where there are any. It returns its final message as text, a list of the
+    /// events that the runner `command` knows, or a run artifact. It runs outside of the sandbox. What it returns is recorded, so a replay does not call it; an error
+    /// is one of the case.
+    ///
+    /// ```
+    /// use jurat::{Function, RunOptions, Suite};
+    /// use serde_json::json;
+    ///
+    /// let writer = Function::new(|task| {
+    ///     let workspace = task.get("workspace").and_then(|it| it.as_str()).ok_or("there is no workspace")?;
+    ///     std::fs::write(format!("{workspace}/report.md"), "three notes").map_err(|error| error.to_string())?;
+    ///     Ok("report.md is written".into())
+    /// });
+    /// let suite = Suite::builder("reports")
+    ///     .define(json!({
+    ///         "agents": { "writer": { "call": "writer" } },
+    ///         "cases": [{ "id": "report", "task": "Write report.md.", "key_outputs": ["report.md"] }],
+    ///         "tasks": [
+    ///             { "id": "written", "check": { "kind": "workspace_file_present", "relative_path": "report.md" } },
+    ///             { "id": "reported", "field_path": "final_response", "operator": "contains", "expected_value": "report.md" },
+    ///         ],
+    ///     }))
+    ///     .agent_function("writer", writer)
+    ///     .build()?;
+    /// # let directory = tempfile::tempdir()?;
+    /// let run = suite.run(RunOptions::in_directory(directory.path()))?;
+    /// assert_eq!(run.pass_rate(), Some(1.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    agent_function(name: impl Into<String>, function: Function) => called_agents.insert(name.into(), function);
+
+    /// The same with a function that evaluates, which the definition names as an evaluator `{call: NAME}`. It is given its arguments by name, as one object, and
+    /// returns [what evaluators may](crate::Return::to_value). [`Evaluator::function`] is the same without a definition.
+    ///
+    /// ```
+    /// use jurat::{Function, Return, RunOptions, Suite};
+    /// use serde_json::json;
+    ///
+    /// let suite = Suite::builder("lengths")
+    ///     .define(json!({
+    ///         "records": [{ "answer": "Hello!" }],
+    ///         "evaluators": { "length": { "call": "length", "parameters": ["answer"] } },
+    ///         "tasks": [{ "id": "short", "evaluate": "length", "field_path": "score", "operator": "less_than", "expected_value": 10 }],
+    ///     }))
+    ///     .evaluator_function("length", Function::new(|arguments| {
+    ///         let answer = arguments.get("answer").and_then(|it| it.as_str()).unwrap_or_default();
+    ///         Ok(Return::from(answer.len() as i64).to_value())
+    ///     }))
+    ///     .build()?;
+    /// # let directory = tempfile::tempdir()?;
+    /// assert_eq!(suite.run(RunOptions::in_directory(directory.path()))?.pass_rate(), Some(1.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    evaluator_function(name: impl Into<String>, function: Function) => called_evaluators.insert(name.into(), function);
+
+    /// The same with a sentence about what it is for; reports show it.
+    description(text: impl Into<String>) => members.put("description", text.into());
+
+    /// The same with one more row. It is part of the definition: many rows belong into a file, or are given when the suite is run.
+    record(row: impl Serialize) => rows.push(given(&row));
+
+    /// The same, but each row is a question to a model, whose answer is what is judged.
+    ask(ask: Ask) => members.object("ask", ask.into_members());
+
+    /// The same with one more scenario. Its questions go to the role `subject`; the role `parser` reads and rates answers, where that needs a model. Its
+    /// outcomes are tasks of this scenario alone; other tasks see the evidence of every scenario, unless they say for which they are.
+    ///
+    /// ```
+    /// use jurat::scenario::{END, Question, ScenarioBuilder, all_turns};
+    /// use jurat::{Assertion, Suite, compare::less_than_or_equal};
+    ///
+    /// let mut builder = ScenarioBuilder::new("greeting");
+    /// builder
+    ///     .add_node("hi", Question::new("Hello?", "Hello."))
+    ///     .add_edge("hi", END)
+    ///     .set_entry("hi")
+    ///     .add_outcome("right", all_turns([("verify_result", true.into())]));
+    /// let suite = Suite::builder("polite")
+    ///     .model("subject", "openai/gpt-5-mini")
+    ///     .scenario(builder.validate()?)
+    ///     .task(Assertion::new("short", "turn_count", less_than_or_equal(3)).on_scenarios())
+    ///     .build()?;
+    /// assert_eq!(suite.stages(), [["right", "short"]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    scenario(scenario: Scenario) => scenarios.push(scenario);
+
+    /// The same with a server whose tools scenarios and an [`Ask`] may name, as definitions have it.
+    ///
+    /// ```
+    /// use jurat::Suite;
+    /// use serde_json::json;
+    ///
+    /// Suite::builder("research").tool_server("pubmed", json!({ "command": ["pubmed-server", "--stdio"] }));
+    /// ```
+    tool_server(name: impl Into<String>, server: impl Serialize) => servers.given(name, given(&server));
+
+    /// The same with one more agent. Its cases come with [`case`](SuiteBuilder::case).
+    agent(agent: Agent) => agents.push(agent);
+
+    /// The same with one more case for an agent; [`AgentCase`] has an example.
+    case(case: AgentCase) => cases.push(case);
+
+    /// The same with one more evaluator. An [`Evaluate`](crate::Evaluate) task runs it; one that no task names runs as a task of its own name.
+    evaluator(evaluator: Evaluator) => evaluators.push(evaluator);
+
+    /// The same with one more task.
+    task(task: impl Into<Task>) => tasks.push(task.into());
+
+    /// The same, summed up for each value that these paths of a row lead to.
+    group_by(paths: impl IntoIterator<Item: Into<String>>) => members.texts("group_by", paths);
+
+    /// The same with dimensions that tasks may name besides the usual ones.
+    dimensions(names: impl IntoIterator<Item: Into<String>>) => members.texts("dimensions", names);
+
+    /// The same, good enough only when this share of what the task judges passes.
+    task_threshold(task: impl Into<String>, pass_rate: f64) => thresholds.given(task, Ok(Val::F(pass_rate)));
+}
+
+/// Things by their names, of which no two may be equal.
+fn named(what: &str, things: impl Iterator<Item = (String, Result<Val<'static>, Error>)>) -> Result<Members, Error> {
+    let mut members = Members::default();
+    for (name, value) in things {
+        if members.has(&name) {
+            return Err(Error::Usage(format!("two {what} are called `{name}`; give one of them another name")));
+        }
+        members.given(name, Ok(value?));
+    }
+    Ok(members)
+}
+
+/// A scenario with its name.
+fn scenario(scenario: &Scenario) -> Val<'static> {
+    let name = [("name".to_owned(), Val::from(scenario.name.clone()))];
+    let value = scenario.to_value();
+    let members = value.as_map().into_iter().flat_map(Map::iter).map(|(key, it)| (key.to_owned(), it.clone()));
+    Val::Map(name.into_iter().chain(members).collect::<Map<'static>>())
 }
 
 fn model(role: &str, model: Model) -> Result<Val<'static>, Error> {

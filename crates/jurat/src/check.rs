@@ -34,11 +34,12 @@
 
 use std::ops::{Bound, RangeBounds};
 
+pub use jurat_core::check::Which;
 use jurat_format::value::Val;
 use serde::Serialize;
 
 use crate::compare::Comparison;
-use crate::members::Members;
+use crate::members::{Members, setters};
 use crate::value::given;
 use crate::{Error, Task};
 
@@ -77,23 +78,7 @@ pub struct Place {
 /// Check::new("searched", tool_called(call).at_most(3));
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Call {
-    members: Members,
-    is_tool_alone: bool,
-}
-
-/// Which of several results a check is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
-    /// Each of them.
-    Every,
-    /// One of them.
-    Any,
-    /// The first.
-    First,
-    /// The last.
-    Last,
-}
+pub struct Call(Members);
 
 /// The run said something at its end.
 pub fn final_response_present() -> Rule {
@@ -117,12 +102,12 @@ pub fn tool_call_count(n: u32) -> Rule {
 
 /// Such a call was made, once at least unless [`at_least`](Rule::at_least) says otherwise.
 pub fn tool_called(call: impl Into<Call>) -> Rule {
-    Rule::of("tool_called").and(call.into().members)
+    Rule::of("tool_called").and(call.into().0)
 }
 
 /// No such call was made.
 pub fn tool_not_called(call: impl Into<Call>) -> Rule {
-    Rule::of("tool_not_called").and(call.into().members)
+    Rule::of("tool_not_called").and(call.into().0)
 }
 
 /// Such calls were made in this order. Others may come between, unless it is [exact](Rule::exact).
@@ -137,21 +122,18 @@ pub fn tool_not_called(call: impl Into<Call>) -> Rule {
 pub fn tool_order(calls: impl IntoIterator<Item: Into<Call>>) -> Rule {
     let mut rule = Rule::of("tool_order");
     for call in calls {
-        let Call { members, is_tool_alone } = call.into();
-        rule.0.push_object("tools", members, is_tool_alone.then_some("tool"));
+        let Call(members) = call.into();
+        match members.only_text("tool") {
+            Some(tool) => rule.0.push("tools", tool),
+            None => rule.0.push_object("tools", members),
+        }
     }
     rule
 }
 
 /// What such calls gave back is as the call says: its [status](Call::status), its [output](Call::output).
 pub fn tool_result(call: impl Into<Call>, which: Which) -> Rule {
-    let which = match which {
-        Which::Every => "every",
-        Which::Any => "any",
-        Which::First => "first",
-        Which::Last => "last",
-    };
-    Rule::of("tool_result").and(call.into().members).with("which", which)
+    Rule::of("tool_result").and(call.into().0).with("which", which.name())
 }
 
 /// The run ended so: `success`, `failed`, `timed_out`, `invalid`, `provider_error` or `refused`.
@@ -335,64 +317,41 @@ impl Rule {
         }
         self
     }
+}
 
+setters! { Rule:
     /// The same, for a file with this text in it.
-    pub fn contains(self, text: impl Into<String>) -> Rule {
-        self.with("contains", text.into())
-    }
+    contains(text: impl Into<String>) => 0.put("contains", text.into());
 
     /// The same, for a file with all of these texts in it, without regard to case and accents.
-    pub fn contains_all(mut self, texts: impl IntoIterator<Item: Into<String>>) -> Rule {
-        self.0.texts("contains_all", texts);
-        self
-    }
+    contains_all(texts: impl IntoIterator<Item: Into<String>>) => 0.texts("contains_all", texts);
 
     /// The same, for a file with one of these texts in it, without regard to case and accents.
-    pub fn contains_any(mut self, texts: impl IntoIterator<Item: Into<String>>) -> Rule {
-        self.0.texts("contains_any", texts);
-        self
-    }
+    contains_any(texts: impl IntoIterator<Item: Into<String>>) => 0.texts("contains_any", texts);
 
     /// The same, for calls that were made at least this number of times.
-    pub fn at_least(self, n: u32) -> Rule {
-        self.with("min", n)
-    }
+    at_least(n: u32) => 0.put("min", n);
 
     /// The same, for calls that were made at most this number of times.
-    pub fn at_most(self, n: u32) -> Rule {
-        self.with("max", n)
-    }
+    at_most(n: u32) => 0.put("max", n);
 
     /// The same, without any other calls.
-    pub fn exact(self) -> Rule {
-        self.with("exact", true)
-    }
+    exact() => 0.put("exact", true);
 
     /// The same, but paths that fit one of these patterns may be different: `*`, `**`, `?`, `[…]`.
-    pub fn except(mut self, patterns: impl IntoIterator<Item: Into<String>>) -> Rule {
-        self.0.texts("except", patterns);
-        self
-    }
+    except(patterns: impl IntoIterator<Item: Into<String>>) => 0.texts("except", patterns);
 
     /// The same, for an artifact of this type.
-    pub fn artifact_type(self, name: impl Into<String>) -> Rule {
-        self.with("artifact_type", name.into())
-    }
+    artifact_type(name: impl Into<String>) => 0.put("artifact_type", name.into());
 
     /// The same, for the artifact with this id.
-    pub fn artifact_id(self, id: impl Into<String>) -> Rule {
-        self.with("artifact_id", id.into())
-    }
+    artifact_id(id: impl Into<String>) => 0.put("artifact_id", id.into());
 
     /// The same, for an artifact with this URI.
-    pub fn uri(self, uri: impl Into<String>) -> Rule {
-        self.with("uri", uri.into())
-    }
+    uri(uri: impl Into<String>) => 0.put("uri", uri.into());
 
     /// The same, but calls are looked for in a response of OpenAI, Anthropic or Gemini that was recorded in the row.
-    pub fn in_response(self, path: impl Into<String>) -> Rule {
-        self.with("response_path", path.into())
-    }
+    in_response(path: impl Into<String>) => 0.put("response_path", path.into());
 }
 
 impl From<&str> for Place {
@@ -412,41 +371,31 @@ impl Call {
     pub fn of(tool: impl Into<String>) -> Call {
         let mut members = Members::default();
         members.put("tool", tool.into());
-        Call { members, is_tool_alone: true }
+        Call(members)
     }
 
     /// Calls of any of these tools.
     pub fn of_any(tools: impl IntoIterator<Item: Into<String>>) -> Call {
         let mut members = Members::default();
         members.texts("tool", tools);
-        Call { members, is_tool_alone: false }
+        Call(members)
     }
 
     /// Calls of every tool.
     pub fn of_every_tool() -> Call {
         Call::default()
     }
+}
 
+setters! { Call:
     /// Those with an argument that passes a comparison.
-    pub fn argument(mut self, path: impl Into<String>, comparison: Comparison) -> Call {
-        self.members.push_object("arguments", comparison.members(Some(path.into())), None);
-        self.is_tool_alone = false;
-        self
-    }
+    argument(path: impl Into<String>, comparison: Comparison) => 0.push_object("arguments", comparison.members(Some(path.into())));
 
     /// Those that ended so: `success` or `error`.
-    pub fn status(mut self, status: impl Into<String>) -> Call {
-        self.members.put("status", status.into());
-        self.is_tool_alone = false;
-        self
-    }
+    status(status: impl Into<String>) => 0.put("status", status.into());
 
     /// Those that gave back something that passes a comparison.
-    pub fn output(mut self, comparison: Comparison) -> Call {
-        self.members.push_object("output", whole(comparison), None);
-        self.is_tool_alone = false;
-        self
-    }
+    output(comparison: Comparison) => 0.push_object("output", whole(comparison));
 }
 
 impl From<&str> for Call {

@@ -5,7 +5,7 @@ use jurat_core::scenario::Function;
 use jurat_format::value::Val;
 use serde::Serialize;
 
-use crate::members::Members;
+use crate::members::{Members, setters};
 use crate::scenario::CodeError;
 use crate::value::given;
 use crate::{Error, Value};
@@ -133,35 +133,26 @@ impl Evaluator {
         self
     }
 
-    /// The same with a sentence about what it is for; reports show it.
-    pub fn description(mut self, text: impl Into<String>) -> Evaluator {
-        self.members.put("description", text.into());
-        self
-    }
-
-    /// The same with one more thing that it puts out. Without any it may return anything.
-    pub fn output(mut self, output: EvaluatorOutput) -> Evaluator {
-        self.outputs.push(output);
-        self
-    }
-
-    /// The same, with whether equal arguments always give the same result, so that other runs use the results again. Code is deterministic by default: it is known
-    /// by its text. A closure is not: it is known by its name alone, and may be another one in the next version of the program.
-    pub fn deterministic(mut self, is_deterministic: bool) -> Evaluator {
-        self.members.put("deterministic", is_deterministic);
-        self
-    }
-
     /// The evaluator as it stands in a definition.
     pub(crate) fn value(self) -> Result<Val<'static>, Error> {
         let Evaluator { name, mut members, outputs, .. } = self;
         let whose = format!("the evaluator `{name}`");
         let outputs: Vec<Val<'static>> = outputs.into_iter().map(|it| it.0.finish(&whose)).collect::<Result<_, _>>()?;
-        if !outputs.is_empty() {
-            members.put("outputs", Val::List(outputs));
-        }
+        members.list_if_any("outputs", outputs);
         members.finish(&whose)
     }
+}
+
+setters! { Evaluator:
+    /// The same with a sentence about what it is for; reports show it.
+    description(text: impl Into<String>) => members.put("description", text.into());
+
+    /// The same with one more thing that it puts out. Without any it may return anything.
+    output(output: EvaluatorOutput) => outputs.push(output);
+
+    /// The same, with whether equal arguments always give the same result, so that other runs use the results again. Code is deterministic by default: it is known
+    /// by its text. A closure is not: it is known by its name alone, and may be another one in the next version of the program.
+    deterministic(is_deterministic: bool) => members.put("deterministic", is_deterministic);
 }
 
 /// What an evaluator puts out: labels, scores, or either.
@@ -212,30 +203,20 @@ impl EvaluatorOutput {
         self.0.push("values", Val::Map(members.into_iter().collect()));
         self
     }
+}
 
+setters! { EvaluatorOutput:
     /// The same with the least score.
-    pub fn lower_bound(mut self, score: f64) -> EvaluatorOutput {
-        self.0.put("lower_bound", Val::F(score));
-        self
-    }
+    lower_bound(score: f64) => 0.put("lower_bound", Val::F(score));
 
     /// The same with the greatest score.
-    pub fn upper_bound(mut self, score: f64) -> EvaluatorOutput {
-        self.0.put("upper_bound", Val::F(score));
-        self
-    }
+    upper_bound(score: f64) => 0.put("upper_bound", Val::F(score));
 
     /// The same; higher scores are better.
-    pub fn maximize(mut self) -> EvaluatorOutput {
-        self.0.put("optimization_direction", "maximize");
-        self
-    }
+    maximize() => 0.put("optimization_direction", "maximize");
 
     /// The same; lower scores are better.
-    pub fn minimize(mut self) -> EvaluatorOutput {
-        self.0.put("optimization_direction", "minimize");
-        self
-    }
+    minimize() => 0.put("optimization_direction", "minimize");
 }
 
 /// What a closure returns: a label, a score, nothing, or parts by name.

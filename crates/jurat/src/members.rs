@@ -5,6 +5,21 @@ use jurat_format::value::{Map, Val};
 use crate::Error;
 use crate::value::Given;
 
+/// Declares the methods of a builder that each write one thing: `name(arguments) => field.method(values);`.
+macro_rules! setters {
+    ($kind:ident: $($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) => $field:tt.$method:ident($($value:expr),*);)*) => {
+        impl $kind {
+            $($(#[$doc])*
+            pub fn $name(mut self, $($argument: $type),*) -> $kind {
+                self.$field.$method($($value),*);
+                self
+            })*
+        }
+    };
+}
+
+pub(crate) use setters;
+
 /// The members of an object, in order, and the first of them that could not be written.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Members {
@@ -34,11 +49,10 @@ impl Members {
         self.put(key, Val::List(before.into_iter().chain([value]).collect()));
     }
 
-    /// Adds an object that was being written to a list; or one of its members alone, where that says all.
-    pub(crate) fn push_object(&mut self, key: &'static str, members: Members, alone: Option<&str>) {
+    /// Adds an object that was being written to a list.
+    pub(crate) fn push_object(&mut self, key: &'static str, members: Members) {
         let Members { map, failed } = members;
-        let value = alone.and_then(|it| map.get(it).cloned()).unwrap_or(Val::Map(map));
-        self.push(key, value);
+        self.push(key, Val::Map(map));
         if let Some((what, reason)) = failed {
             self.fail(what, reason);
         }
@@ -48,6 +62,11 @@ impl Members {
     pub(crate) fn without(self, key: &str) -> Members {
         let map = self.map.into_iter().filter(|(it, _)| it != key).collect();
         Members { map, failed: self.failed }
+    }
+
+    /// The member of this name, where it is text and there is no other member.
+    pub(crate) fn only_text(&self, key: &str) -> Option<Val<'static>> {
+        self.map.get(key).filter(|it| self.map.len() == 1 && it.as_str().is_some()).cloned()
     }
 
     /// Whether there is such a member.
@@ -63,6 +82,20 @@ impl Members {
                 self.map.insert(key.into(), value);
             }
             Err(reason) => self.fail(format!("`{key}`"), reason),
+        }
+    }
+
+    /// Writes an object that was being written, unless it is empty.
+    pub(crate) fn object_if_any(&mut self, key: &'static str, members: Members) {
+        if !members.is_empty() {
+            self.object(key, members);
+        }
+    }
+
+    /// Writes a list, unless it is empty.
+    pub(crate) fn list_if_any(&mut self, key: &'static str, items: Vec<Val<'static>>) {
+        if !items.is_empty() {
+            self.put(key, Val::List(items));
         }
     }
 

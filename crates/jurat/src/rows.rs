@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use jurat_core::suite::CellType;
 use jurat_format::value::Val;
 
-use crate::members::Members;
+use crate::members::{Members, setters};
 
 /// Files of rows: JSON lines, JSON, CSV or Parquet, as their names say.
 ///
@@ -23,52 +24,15 @@ pub struct RowFiles {
     rest: Members,
 }
 
-/// What the cells of a CSV column are; default: text. See [`RowFiles`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowType {
-    /// Numbers.
-    Number,
-    /// Whole numbers.
-    Integer,
-    /// `true` or `false`.
-    Boolean,
-    /// JSON.
-    Json,
-}
-
 impl RowFiles {
     /// One file. A relative path starts at the directory of the suite.
     pub fn new(path: impl AsRef<Path>) -> RowFiles {
         RowFiles { paths: vec![shown(path.as_ref())], types: Members::default(), rest: Members::default() }
     }
 
-    /// The same with another file after it.
-    pub fn and(mut self, path: impl AsRef<Path>) -> RowFiles {
-        self.paths.push(shown(path.as_ref()));
-        self
-    }
-
-    /// The same, with where a row's id stands; default: `id`, `record_id` or `case_id`, else a hash of the row.
-    pub fn id(mut self, path: impl Into<String>) -> RowFiles {
-        self.rest.put("id", path.into());
-        self
-    }
-
     /// The same, with what the cells of a CSV column are.
-    pub fn column(mut self, name: impl Into<String>, kind: RowType) -> RowFiles {
-        let kind = match kind {
-            RowType::Number => "number",
-            RowType::Integer => "integer",
-            RowType::Boolean => "boolean",
-            RowType::Json => "json",
-        };
-        self.types.given(name, Ok(Val::from(kind)));
-        self
-    }
-
-    /// The same with words to select its rows by.
-    pub fn tags(mut self, tags: impl IntoIterator<Item: Into<String>>) -> RowFiles {
-        self.rest.texts("tags", tags);
+    pub fn column(mut self, name: impl Into<String>, kind: CellType) -> RowFiles {
+        self.types.given(name, Ok(Val::from(kind.name())));
         self
     }
 
@@ -77,12 +41,21 @@ impl RowFiles {
         let RowFiles { paths, types, rest } = self;
         let mut members = Members::default();
         members.texts("path", paths);
-        if !types.is_empty() {
-            members.object("types", types);
-        }
+        members.object_if_any("types", types);
         members.extend(rest);
         members
     }
+}
+
+setters! { RowFiles:
+    /// The same with another file after it.
+    and(path: impl AsRef<Path>) => paths.push(shown(path.as_ref()));
+
+    /// The same, with where a row's id stands; default: `id`, `record_id` or `case_id`, else a hash of the row.
+    id(path: impl Into<String>) => rest.put("id", path.into());
+
+    /// The same with words to select its rows by.
+    tags(tags: impl IntoIterator<Item: Into<String>>) => rest.texts("tags", tags);
 }
 
 impl From<&str> for RowFiles {

@@ -1,11 +1,12 @@
 //! Tasks: what is judged about each case.
 
+use jurat_core::judge::Aggregate;
 use jurat_format::value::Val;
 use serde::Serialize;
 
 use crate::check::Check;
 use crate::compare::Comparison;
-use crate::members::Members;
+use crate::members::{Members, setters};
 use crate::value::given;
 use crate::{Error, Output, Prompt};
 
@@ -85,26 +86,6 @@ pub struct Task {
     members: Members,
 }
 
-/// How several answers of judges become one.
-///
-/// ```
-/// # use jurat::{Aggregate, Judge};
-/// Judge::new("tone", "Rate the tone: ${answer}").repeat(3).aggregate(Aggregate::Median);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Aggregate {
-    /// What most of them say.
-    Majority,
-    /// The mean of numbers.
-    Mean,
-    /// The median of numbers.
-    Median,
-    /// All must pass.
-    All,
-    /// One must pass.
-    Any,
-}
-
 impl Assertion {
     /// A comparison of what a path leads to. Paths start at the row, or at the id of a task that this one depends on.
     pub fn new(id: impl Into<String>, path: impl Into<String>, comparison: Comparison) -> Assertion {
@@ -130,18 +111,6 @@ impl Judge {
         Judge { id: id.into(), members: Members::default(), judge, comparison: None }
     }
 
-    /// The same, but another role is asked, or a `provider/model`.
-    pub fn model(mut self, role: impl Into<String>) -> Judge {
-        self.judge.put("model", role.into());
-        self
-    }
-
-    /// The same with a system message.
-    pub fn system(mut self, prompt: impl Into<Prompt>) -> Judge {
-        self.judge.put("system", prompt.into().value());
-        self
-    }
-
     /// The same, but the answer must have these fields. An answer without them is asked for again, with the problem stated.
     pub fn output(mut self, output: Output) -> Judge {
         output.write(&mut self.judge);
@@ -162,37 +131,31 @@ impl Judge {
     pub fn passes_when_reply(self, comparison: Comparison) -> Judge {
         Judge { comparison: Some((None, comparison)), ..self }
     }
+}
+
+setters! { Judge:
+    /// The same, with how several answers become one.
+    ///
+    /// ```
+    /// # use jurat::{Aggregate, Judge};
+    /// Judge::new("tone", "Rate the tone: ${answer}").repeat(3).aggregate(Aggregate::Median);
+    /// ```
+    aggregate(aggregate: Aggregate) => judge.put("aggregate", aggregate.name());
+
+    /// The same, but another role is asked, or a `provider/model`.
+    model(role: impl Into<String>) => judge.put("model", role.into());
+
+    /// The same with a system message.
+    system(prompt: impl Into<Prompt>) => judge.put("system", prompt.into().value());
 
     /// The same with at most this number of further requests for one judgement, failed requests and invalid answers together; default: 3.
-    pub fn max_retries(mut self, n: u32) -> Judge {
-        self.judge.put("max_retries", i64::from(n));
-        self
-    }
+    max_retries(n: u32) => judge.put("max_retries", i64::from(n));
 
     /// The same, but each of these roles is asked.
-    pub fn panel(mut self, roles: impl IntoIterator<Item: Into<String>>) -> Judge {
-        self.judge.texts("panel", roles);
-        self
-    }
+    panel(roles: impl IntoIterator<Item: Into<String>>) => judge.texts("panel", roles);
 
     /// The same, but each judge is asked this number of times.
-    pub fn repeat(mut self, n: u32) -> Judge {
-        self.judge.put("repeat", i64::from(n));
-        self
-    }
-
-    /// The same, with how several answers become one.
-    pub fn aggregate(mut self, aggregate: Aggregate) -> Judge {
-        let name = match aggregate {
-            Aggregate::Majority => "majority",
-            Aggregate::Mean => "mean",
-            Aggregate::Median => "median",
-            Aggregate::All => "all",
-            Aggregate::Any => "any",
-        };
-        self.judge.put("aggregate", name);
-        self
-    }
+    repeat(n: u32) => judge.put("repeat", i64::from(n));
 }
 
 impl Evaluate {
@@ -226,67 +189,36 @@ impl Evaluate {
 /// What every kind of task has.
 macro_rules! every_task {
     ($($kind:ident),*) => {
-        $(impl $kind {
+        $(setters! { $kind:
             /// The same with a sentence about what it is for; reports show it.
-            pub fn description(mut self, text: impl Into<String>) -> $kind {
-                self.members.put("description", text.into());
-                self
-            }
+            description(text: impl Into<String>) => members.put("description", text.into());
 
             /// The same, run after these tasks. It sees their results, and is skipped where one of them is a gate that failed.
-            pub fn depends_on(mut self, ids: impl IntoIterator<Item: Into<String>>) -> $kind {
-                self.members.texts("depends_on", ids);
-                self
-            }
+            depends_on(ids: impl IntoIterator<Item: Into<String>>) => members.texts("depends_on", ids);
 
             /// The same as a gate: where it does not pass, what depends on it is skipped. It routes and is never counted.
-            pub fn gate(mut self) -> $kind {
-                self.members.put("condition", true);
-                self
-            }
+            gate() => members.put("condition", true);
 
             /// The same as a gate that is counted: where it does not pass, that is a failure, and what depends on it is skipped.
-            pub fn required(mut self) -> $kind {
-                self.members.put("required", true);
-                self
-            }
+            required() => members.put("required", true);
 
             /// The same for the rows with these ids alone.
-            pub fn on_ids(mut self, ids: impl IntoIterator<Item: Into<String>>) -> $kind {
-                self.members.texts("on", ids);
-                self
-            }
+            on_ids(ids: impl IntoIterator<Item: Into<String>>) => members.texts("on", ids);
 
             /// The same for the rows with this tag alone.
-            pub fn on_tag(mut self, tag: impl Into<String>) -> $kind {
-                let tag = Val::from(tag.into());
-                self.members.put("on", Val::Map([("tag", tag)].into_iter().collect()));
-                self
-            }
+            on_tag(tag: impl Into<String>) => members.put("on", Val::Map([("tag", Val::from(tag.into()))].into_iter().collect()));
 
             /// The same for scenarios alone.
-            pub fn on_scenarios(mut self) -> $kind {
-                self.members.put("on", "scenarios");
-                self
-            }
+            on_scenarios() => members.put("on", "scenarios");
 
             /// The same for cases of agents alone.
-            pub fn on_cases(mut self) -> $kind {
-                self.members.put("on", "cases");
-                self
-            }
+            on_cases() => members.put("on", "cases");
 
             /// The same with words to select it by.
-            pub fn tags(mut self, tags: impl IntoIterator<Item: Into<String>>) -> $kind {
-                self.members.texts("tags", tags);
-                self
-            }
+            tags(tags: impl IntoIterator<Item: Into<String>>) => members.texts("tags", tags);
 
             /// The same with the dimensions that it says something about.
-            pub fn dimensions(mut self, names: impl IntoIterator<Item: Into<String>>) -> $kind {
-                self.members.texts("dimensions", names);
-                self
-            }
+            dimensions(names: impl IntoIterator<Item: Into<String>>) => members.texts("dimensions", names);
         })*
     };
 }
@@ -304,9 +236,7 @@ impl From<Assertion> for Task {
 impl From<Evaluate> for Task {
     fn from(evaluate: Evaluate) -> Task {
         let Evaluate { id, mut members, with, comparison } = evaluate;
-        if !with.is_empty() {
-            members.object("with", with);
-        }
+        members.object_if_any("with", with);
         if let Some((path, comparison)) = comparison {
             members.extend(comparison.members(path));
         }
