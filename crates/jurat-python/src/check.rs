@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use jurat_compare::Judgement;
-use jurat_core::check::{Check, Rule};
+use jurat_core::check::Check;
 use jurat_core::evidence::run;
 use jurat_core::plan::{Samples, examine};
 use jurat_core::suite::{Task, TaskKind, load};
@@ -38,9 +38,9 @@ pub(crate) fn run_checks(
     let mut results = Vec::new();
     for task in &tasks {
         let TaskKind::Check(check) = &task.kind else { continue };
-        let (passed, message) = py.detach(|| match &check.rule {
-            Rule::Hook(_) if !allow_hooks => (None, DISABLED.to_owned()),
-            Rule::Hook(hook) => {
+        let (passed, message) = py.detach(|| match check.hook() {
+            Some(_) if !allow_hooks => (None, DISABLED.to_owned()),
+            Some(hook) => {
                 let call = HookCall {
                     hook: hook.clone(),
                     artifact: evidence.to_json(),
@@ -56,7 +56,7 @@ pub(crate) fn run_checks(
                     Err(error) => (None, error),
                 }
             }
-            _ => match check.run(&evidence, &host_files(check)) {
+            None => match check.run(&evidence, &host_files(check)) {
                 Judgement::Passed => (Some(true), String::new()),
                 Judgement::Failed(mismatch) => (Some(false), mismatch.to_string()),
                 Judgement::Error(error) => (None, error.to_string()),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use jurat_compare::Judgement;
-use jurat_core::check::{Check, Hook, Rule};
+use jurat_core::check::{Check, Hook};
 use jurat_core::evidence::run;
 use jurat_core::plan::{Samples, examine};
 use jurat_core::suite::{TaskKind, load};
@@ -33,10 +33,10 @@ fn decided(input: &Val<'_>, root: &Path, home: &Path) -> Result<Value, String> {
     let Some(check) = check(part(input, "check")?, home) else { return Ok(error("invalid_check")) };
     let Ok(evidence) = run::evidence(part(input, "artifact")?.clone()) else { return Ok(error("invalid_artifact")) };
     let allows = input.get("security_policy").and_then(|it| it.get("allow_local_python_hooks"));
-    match &check.rule {
-        Rule::Hook(_) if allows != Some(&Val::Bool(true)) => return Ok(error("hook_disabled")),
-        Rule::Hook(hook) => return Ok(hooked(hook, &check, &evidence)),
-        _ => {}
+    match check.hook() {
+        Some(_) if allows != Some(&Val::Bool(true)) => return Ok(error("hook_disabled")),
+        Some(hook) => return Ok(hooked(hook, &check, &evidence)),
+        None => {}
     }
     let host_files = HostFiles { definition: check.home().to_owned(), run: root.to_owned() };
     Ok(match check.run(&evidence, &host_files) {

@@ -1,7 +1,6 @@
 //! `docs/reference/checks.md`: every kind of check, made from the table that reads them.
 
-use jurat_core::check::DIMENSIONS;
-use jurat_core::suite::check_kinds;
+use jurat_core::check::{DIMENSIONS, KINDS};
 use jurat_format::problem::listed_all;
 
 use crate::keys::{self, Reference};
@@ -11,14 +10,15 @@ pub(crate) fn check_reference() -> String {
     let reference = Reference::of(&keys::pages());
     let mut page = INTRODUCTION.to_owned();
     page += "\n## Kinds\n\n| `kind` | meaning |\n|---|---|\n";
-    for name in check_kinds() {
+    for name in KINDS.iter().map(|it| it.name) {
         page += &format!("| [`{name}`](#{name}) | {} |\n", meaning(&reference, name));
     }
-    for name in check_kinds() {
+    for kind in KINDS {
+        let name = kind.name;
         page += &format!("\n### `{name}`\n\n{}.\n", capital(meaning(&reference, name)));
         let table = reference.whole_table("checks.md", &format!("check {name}"), "kind");
         page += &if table.is_empty() { table } else { format!("\n{table}") };
-        page += NOTES.iter().find(|(of, _)| *of == name).map_or("", |(_, note)| note);
+        page += &if kind.note.is_empty() { String::new() } else { format!("\n{}\n", kind.note) };
     }
     page += &REST.replace("{dimensions}", &listed_all(DIMENSIONS));
     keys::filled("checks.md", &page, &reference)
@@ -37,7 +37,7 @@ fn capital(text: &str) -> String {
 const INTRODUCTION: &str = "\
 # Checks
 
-<!-- Made from the program by `cargo xtask generate`; change `crates/jurat-core/src/suite/check.rs` or `xtask/reference/src/checks.rs` instead. -->
+<!-- Made from the program by `cargo xtask generate`; change `crates/jurat-core/src/check/` or `xtask/reference/src/checks.rs` instead. -->
 
 A check decides something about a finished agent run, without asking a model: whether a file was written, which tools were called, what it cost. It passes, fails with
 what was expected and what was found, or cannot be decided, which is an error and never a pass.
@@ -91,45 +91,6 @@ What was seen of a file (kind, size, BLAKE3 of what was read, text up to 512,000
 **Text without case and accents.** `contains_all` and `contains_any` compare text after full case folding, NFKD, and without combining characters: `Sebastián` is `sebastian`, `Straße` is
 `STRASSE`, while `ø` stays `ø`. `contains` and `text` compare letter by letter.
 ";
-
-const NOTES: &[(&str, &str)] = &[
-    (
-        "final_response_present",
-        "\nText that is nothing but space is none. For runs of OpenClaw the last message of the assistant counts too, and so does a key output with text in it.\n",
-    ),
-    ("tool_call_count", "\n`count` is read for `expected`. Calls are counted, results are not.\n"),
-    (
-        "file_contains",
-        "\nLines may end in either way. A file that is not there, or is a directory, fails; one that is not UTF-8 cannot be decided. Files of up to 256 MiB are searched.\n",
-    ),
-    ("status_is", "\n`status` is read for `expected`.\n"),
-    (
-        "output_artifact_present",
-        "\nOne artifact must have everything that is said. The file itself need not be there.\n",
-    ),
-    (
-        "openclaw_workspace_file_present",
-        "\nAn artifact is that file when its `metadata.workspace_relative_path` is equal, or when the path of its file ends so, by whole names. `contains` cannot stand beside the other two; one file must \
-         have all that is wanted. The first 512,000 bytes are read. Fails for runs of others than OpenClaw.\n",
-    ),
-    (
-        "final_response",
-        "\n`field_path` leads into the text: `@json.total` reads it as JSON. A run that said nothing fails.\n",
-    ),
-    ("tool_called", "\nAn argument that is not there, or is of another kind, is not the one that is meant.\n"),
-    ("tool_order", "\nOther calls may come between unless it is `exact`.\n"),
-    ("tool_result", "\nWithout any such call it fails. Results that were not recorded cannot be decided.\n"),
-    ("workspace_unchanged", "\nA pattern that ends with `/` means everything below a directory.\n"),
-    ("turns", "\nWhat the runner counted as `runner_metadata.turns`, else the messages of the assistant.\n"),
-    ("exit_status", "\nIt is read from `runner_metadata.exit_status`.\n"),
-    (
-        "hook",
-        "\nHooks run code, so they are errors until the suite itself says `security_policy: { allow_local_python_hooks: true }`. The function is called in a Python process of its own (that of \
-         `VIRTUAL_ENV`, else `python3`), in the directory of the definition, with a limit of 60 seconds. It is not walled in. It gets the artifact with its members as attributes, and, if it takes \
-         a second parameter, a context with `check_id`, `description` and `case_source_path`. It returns a bool, or a dict with `passed` and maybe `message`, `metadata` and `outputs`. Anything \
-         else, and any exception, is an error.\n\n```python\ndef two_sections(artifact):\n    return (artifact.final_response or \"\").count(\"## \") == 2\n```\n",
-    ),
-];
 
 const REST: &str = "
 ## Comparisons, calls and hooks

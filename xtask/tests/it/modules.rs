@@ -18,12 +18,8 @@ const CRATES: &[(&str, &[(&str, &str)])] = &[
         &[
             // Thresholds are defined with their syntax.
             ("verdict", "suite"),
-            // A check of a file may have a schema.
-            ("check", "judge"),
             ("evidence", "case"),
             ("evidence", "plan"),
-            // Outcomes read comparisons as tasks do.
-            ("outcome", "suite"),
             // A section of the format is another product's.
             ("suite", "compat"),
         ],

@@ -3,39 +3,148 @@
 //! A check reads the evidence of its case ([`crate::evidence::run`]) and, where it is about files, what was seen of them. It passes, fails with what was
 //! expected and found, or cannot be decided, which is an error and never a pass. Deciding is pure: [`Check::looks`] says what to look at,
 //! the engine looks, [`Check::decide`] draws the conclusion from what was seen.
+//!
+//! A kind of check is declared by `kind!` in the file of its family, beside its `Rule`, and listed in `KINDS`.
 
+mod artifacts;
+mod bounds;
 mod calls;
-mod decide;
+mod decision;
 mod dimension;
+mod endings;
+mod files;
 mod folded;
 mod glob;
 mod hook;
+mod read;
+mod responses;
 mod seen;
+mod tool_calls;
 mod uri;
 mod workspace;
+mod workspace_changes;
 
 pub(crate) use calls::arguments;
 pub use calls::{Call, CallPattern, calls};
 pub use dimension::{DIMENSIONS, DimensionScore, dimension_scores};
 pub use folded::{folded, is_blank};
 pub use glob::Glob;
+pub(crate) use hook::HOOK_SHAPE;
 pub use hook::{Hook, HookAnswer, HookCode, not_allowed};
+pub(crate) use read::{SHAPE, conflict, objects, schema};
 pub use seen::{Base, Files, Look, MOST_SEARCHED, MOST_TEXT, Seen, SeenFile, Wants};
+pub use tool_calls::Which;
 pub use uri::uri_path;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use jurat_compare::Assertion;
-use jurat_format::choices;
-use jurat_format::value::{FieldPath, Value};
+use jurat_compare::Judgement;
+use jurat_format::fields::Fields;
+use jurat_format::form::Object;
+use jurat_format::reader::Reading;
+use jurat_format::value::{Val, Value};
 
-use crate::artifact::RunStatus;
-use crate::judge::ReplySchema;
+use decision::Decided;
+
+/// Every kind of check, in the order of the reference.
+pub static KINDS: &[&Kind] = &[
+    &responses::FINAL_RESPONSE_PRESENT,
+    &tool_calls::TOOL_CALL_COUNT,
+    &files::FILE_EXISTS,
+    &files::FILE_CONTAINS,
+    &files::PATH_EXISTS,
+    &endings::STATUS_IS,
+    &artifacts::OUTPUT_ARTIFACT_PRESENT,
+    &artifacts::OPENCLAW_WORKSPACE_FILE_PRESENT,
+    &artifacts::WORKSPACE_FILE_PRESENT,
+    &responses::FINAL_RESPONSE,
+    &tool_calls::TOOL_CALLED,
+    &tool_calls::TOOL_NOT_CALLED,
+    &tool_calls::TOOL_ORDER,
+    &tool_calls::TOOL_RESULT,
+    &files::FILE_MATCHES,
+    &workspace_changes::WORKSPACE_UNCHANGED,
+    &bounds::COST_USD,
+    &bounds::TOKENS,
+    &bounds::TURNS,
+    &bounds::DURATION_SECONDS,
+    &endings::EXIT_STATUS,
+    &hook::HOOK,
+];
+
+/// A kind of check.
+pub struct Kind {
+    /// Its name, as authors write it.
+    pub name: &'static str,
+    object: Object,
+    read: fn(&mut Reading<'_>, &Fields<'_, '_>) -> Option<Arc<dyn Rule>>,
+    /// The dimensions that its result counts for by default.
+    dimensions: &'static [&'static str],
+    /// What the reference adds to its keys, in Markdown; may be empty.
+    pub note: &'static str,
+}
+
+/// Declares a kind of check: name and meaning, keys, reader, and default dimensions.
+macro_rules! kind {
+    ($constant:ident = $name:literal: $doc:literal, keys: [$($key:expr),* $(,)?], read: $read:expr, dimensions: $dimensions:expr $(, note: $note:literal)? $(,)?) => {
+        pub(super) static $constant: $crate::check::Kind = $crate::check::Kind {
+            name: $name,
+            object: jurat_format::form::Object {
+                what: concat!("a check `", $name, "`"),
+                keys: &[
+                    jurat_format::form::Key::required($crate::check::KIND, jurat_format::form::Form::Choice(&[$name]), $doc)
+                    $(, $key)*
+                ],
+            },
+            read: $read,
+            dimensions: &$dimensions,
+            note: concat!($($note)?),
+        };
+    };
+}
+use kind;
+
+/// The key that names the kind of a check.
+pub(crate) const KIND: &str = "kind";
+
+/// What a check asks, and how it is decided.
+trait Rule: fmt::Debug + Send + Sync {
+    /// What it needs beside the evidence.
+    fn needs(&self) -> Needs<'_> {
+        Needs::Nothing
+    }
+
+    /// The files that it looks at.
+    fn looks(&self, _: &Val<'_>) -> Vec<Look> {
+        Vec::new()
+    }
+
+    /// What follows from the evidence, and from what was seen at each of its looks, in order.
+    fn decide(&self, evidence: &Val<'_>, seen: &[Seen]) -> Decided;
+
+    /// The type of the output artifact that it requires.
+    fn artifact_type(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// What a check needs beside the evidence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Needs<'r> {
+    Nothing,
+    /// It may have to look at files.
+    Files,
+    /// The author's code decides.
+    Code(&'r Hook),
+}
 
 /// A check: what it asks, and how it was written.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Check {
-    pub rule: Rule,
+    kind: &'static Kind,
+    rule: Arc<dyn Rule>,
     /// The definition, as it was written.
     pub written: Value,
     /// The file that it stands in. Paths in it are relative to its directory.
@@ -49,133 +158,16 @@ impl PartialEq for Check {
     }
 }
 
-/// What a check asks.
-#[derive(Debug, Clone)]
-pub enum Rule {
-    /// Whether the run said something at its end.
-    FinalResponsePresent,
-    /// Whether what it said passes a comparison.
-    FinalResponse(Assertion),
-    /// Whether exactly this number of tool calls was made.
-    ToolCallCount {
-        expected: u64,
-        /// The recorded response to look at instead of the run.
-        response: Option<FieldPath>,
-    },
-    /// Whether a tool was called, and how often.
-    ToolCalled {
-        calls: CallPattern,
-        min: u64,
-        max: Option<u64>,
-        /// The recorded response to look at instead of the run.
-        response: Option<FieldPath>,
-    },
-    /// Whether tools were called in this order.
-    ToolOrder {
-        /// The calls, one after the other.
-        calls: Vec<CallPattern>,
-        /// Whether no other call may come before, between or after them.
-        is_exact: bool,
-        /// The recorded response to look at instead of the run.
-        response: Option<FieldPath>,
-    },
-    /// Whether what tools gave back is as it should be.
-    ToolResult {
-        /// The calls whose results are looked at; its status and output are not.
-        calls: CallPattern,
-        /// What must hold of them.
-        result: CallPattern,
-        which: Which,
-        /// The recorded response to look at instead of the run.
-        response: Option<FieldPath>,
-    },
-    /// Whether a path is a file.
-    FileExists(Place),
-    /// Whether a path is anything.
-    PathExists(Place),
-    /// Whether a file contains a text.
-    FileContains { place: Place, text: String },
-    /// Whether the text of a file passes a comparison, or fits a schema.
-    FileMatches { place: Place, assertion: Option<Assertion>, schema: Option<Box<ReplySchema>> },
-    /// Whether the run ended so.
-    StatusIs(RunStatus),
-    /// Whether the program that ran ended with this number.
-    ExitStatus(i64),
-    /// Whether the run lists an output artifact like this.
-    OutputArtifactPresent { artifact_type: Option<String>, artifact_id: Option<String>, uri: Option<String> },
-    /// Whether an output artifact is this file of the workspace.
-    WorkspaceFilePresent {
-        /// The end of its path, `/` between names and none at the beginning.
-        relative_path: String,
-        content: ContentRule,
-        /// The runner that the check is for; every runner when `None`.
-        runner: Option<&'static str>,
-    },
-    /// Whether nothing in the workspace is different, but for these.
-    WorkspaceUnchanged { except: Vec<Glob> },
-    /// Whether a figure of the run is within bounds.
-    Within { figure: Figure, min: Option<f64>, max: Option<f64> },
-    /// Whatever the author's code says.
-    Hook(Hook),
-}
-
-/// Where a file is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
-    /// On the host; relative to the definition.
-    Host(String),
-    /// In the workspace of the run, which it cannot lead out of.
-    Workspace(String),
-}
-
-choices! {
-    /// Of which results something must hold.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Which {
-        /// Of each, and there must be one.
-        Every = "every",
-        /// Of one of them.
-        Any = "any",
-        First = "first",
-        Last = "last",
+impl fmt::Debug for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.rule.fmt(f)
     }
-}
-
-/// What a file must contain.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum ContentRule {
-    /// Anything.
-    #[default]
-    Any,
-    /// This, letter by letter.
-    Exactly(String),
-    /// These, without regard to case and accents.
-    Folded {
-        all: Vec<String>,
-        /// One of these, when there are any.
-        any: Option<Vec<String>>,
-    },
-}
-
-/// A figure of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Figure {
-    CostUsd,
-    /// Tokens, by their name in the artifact.
-    Tokens(&'static str),
-    /// How often the agent spoke.
-    Turns,
-    /// How long it took.
-    DurationSeconds,
 }
 
 impl Check {
     /// The name of its kind, as authors write it.
-    pub fn kind(&self) -> &str {
-        match &self.rule {
-            Rule::Hook(_) => "hook",
-            _ => self.written.get("kind").and_then(jurat_format::value::Val::as_str).unwrap_or_default(),
-        }
+    pub fn kind(&self) -> &'static str {
+        self.kind.name
     }
 
     /// The directory that paths in it are relative to.
@@ -185,33 +177,40 @@ impl Check {
 
     /// Whether it may have to look at files, or have code called, before it can be decided.
     pub fn may_look(&self) -> bool {
-        matches!(
-            self.rule,
-            Rule::FileExists(_)
-                | Rule::PathExists(_)
-                | Rule::FileContains { .. }
-                | Rule::FileMatches { .. }
-                | Rule::WorkspaceFilePresent { .. }
-                | Rule::FinalResponsePresent
-                | Rule::Hook(_)
-        )
+        self.rule.needs() != Needs::Nothing
     }
 
-    /// What it says something about when its author does not say.
+    /// The author's code, when that decides.
+    pub fn hook(&self) -> Option<&Hook> {
+        if let Needs::Code(hook) = self.rule.needs() { Some(hook) } else { None }
+    }
+
+    /// The type of the output artifact that it requires.
+    pub fn artifact_type(&self) -> Option<&str> {
+        self.rule.artifact_type()
+    }
+
+    /// The dimensions that its result counts for by default.
     pub fn default_dimensions(&self) -> &'static [&'static str] {
-        match &self.rule {
-            Rule::FinalResponsePresent | Rule::StatusIs(_) | Rule::ExitStatus(_) => &["process"],
-            Rule::ToolCallCount { .. } => &["process", "efficiency"],
-            Rule::ToolCalled { .. } | Rule::ToolOrder { .. } | Rule::ToolResult { .. } => &["process"],
-            Rule::FileExists(_)
-            | Rule::PathExists(_)
-            | Rule::FileContains { .. }
-            | Rule::FileMatches { .. }
-            | Rule::FinalResponse(_)
-            | Rule::OutputArtifactPresent { .. } => &["task"],
-            Rule::Within { .. } => &["efficiency"],
-            Rule::WorkspaceUnchanged { .. } => &["process"],
-            Rule::WorkspaceFilePresent { .. } | Rule::Hook(_) => &[],
+        self.kind.dimensions
+    }
+
+    /// What has to be looked at before it can be decided; nothing for most.
+    pub fn looks(&self, evidence: &Val<'_>) -> Vec<Look> {
+        self.rule.looks(evidence)
+    }
+
+    /// What follows from the evidence of a run, and from what was seen at each of [`Check::looks`], in order.
+    pub fn decide(&self, evidence: &Val<'_>, seen: &[Seen]) -> Judgement {
+        match self.rule.decide(evidence, seen) {
+            Ok(None) => Judgement::Passed,
+            Ok(Some(mismatch)) => Judgement::Failed(Box::new(mismatch)),
+            Err(inapplicable) => Judgement::Error(Box::new(inapplicable)),
         }
+    }
+
+    pub fn run(&self, evidence: &Val<'_>, files: &dyn Files) -> Judgement {
+        let seen: Vec<Seen> = self.looks(evidence).iter().map(|it| files.look(it)).collect();
+        self.decide(evidence, &seen)
     }
 }

@@ -248,18 +248,6 @@ impl Seen {
             _ => None,
         }
     }
-
-    /// What was seen, in words that fit after "found".
-    pub(super) fn phrase(&self) -> String {
-        match self {
-            Seen::Nothing => "nothing there".to_owned(),
-            Seen::Directory => "a directory".to_owned(),
-            Seen::Other => "neither a file nor a directory".to_owned(),
-            Seen::Outside => "a path that leads out of the run's directory".to_owned(),
-            Seen::Hidden(reason) => format!("something that cannot be looked at: {reason}"),
-            Seen::File(file) => format!("a file of {} bytes", file.size),
-        }
-    }
 }
 
 #[cfg(test)]

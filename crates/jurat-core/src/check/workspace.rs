@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-use jurat_format::value::{Map, Val};
+use jurat_compare::Inapplicable;
+use jurat_format::value::{Map, Val, shown};
 
+use super::decision::cannot_tell;
 use super::uri::{uri_path, written_path};
 use super::{Base, Look, MOST_TEXT, Seen, Wants};
 
@@ -77,6 +79,8 @@ pub(super) enum Found<'f> {
         is_cut: bool,
     },
     Directory,
+    /// A device, a socket.
+    Other,
     /// It is not there.
     Nothing,
     /// A link is there that is not followed, in words.
@@ -122,10 +126,7 @@ pub(super) fn find<'f>(evidence: &'f Val<'f>, path: &str, seen: &'f [Seen]) -> F
                 return Found::File { text: file.text.as_deref().map(Cow::Borrowed), is_cut: file.is_cut };
             }
             Some(Seen::Outside) => {
-                return Found::Unknown(format!(
-                    "{} leads out of the run's directory, so jurat does not look there",
-                    jurat_format::value::shown(reference.get("uri").unwrap_or(&Val::Null))
-                ));
+                return Found::Unknown(leads_out(reference));
             }
             _ => {}
         }
@@ -136,6 +137,24 @@ pub(super) fn find<'f>(evidence: &'f Val<'f>, path: &str, seen: &'f [Seen]) -> F
         )),
         false => Found::Nothing,
     }
+}
+
+/// What lies outside was not looked at, so it is not known what is there.
+pub(super) fn outside(seen: &[(&Val<'_>, Option<&Seen>)]) -> Result<(), Inapplicable> {
+    match seen.iter().find(|(_, seen)| matches!(seen, Some(Seen::Outside))) {
+        Some((reference, _)) => Err(cannot_tell(leads_out(reference))),
+        None => Ok(()),
+    }
+}
+
+fn leads_out(reference: &Val<'_>) -> String {
+    let uri = shown(reference.get("uri").unwrap_or(&Val::Null));
+    format!("{uri} leads out of the run's directory, so jurat does not look there")
+}
+
+/// The name of the runner that a run was made by.
+pub(super) fn runner<'e>(evidence: &'e Val<'e>) -> &'e str {
+    evidence.get("identity").and_then(|it| it.get("runner_type")).and_then(Val::as_str).unwrap_or_default()
 }
 
 /// Where a path leads when links within the workspace are followed; or what is said of a link that is not.

@@ -33,5 +33,4 @@ pub use request::{Message, ModelRequest, Request, Tool, ToolCall, ToolChoice};
 pub use reuse::Reuse;
 pub use role::Role;
 pub use schema::Schema;
-pub(crate) use schema::TYPES;
 pub use site::{Asker, Seat, StepSite};

@@ -11,9 +11,6 @@ use serde_json::value::RawValue;
 
 use jurat_format::value::Value;
 
-/// The types of JSON Schema.
-pub(crate) const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
-
 /// A JSON Schema. Copies share it.
 #[derive(Clone)]
 pub struct Schema(Arc<Shared>);

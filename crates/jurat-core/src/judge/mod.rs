@@ -5,11 +5,9 @@ mod asking;
 mod embedded;
 mod marks;
 mod panel;
-mod prompt;
 mod reply;
 
 pub use asking::{Asking, End};
 pub use marks::Marks;
 pub use panel::{Aggregate, TaskResult, combine};
-pub use prompt::{Hole, Prompt};
-pub use reply::{ReplyForm, ReplySchema};
+pub use reply::ReplyForm;

@@ -1,10 +1,10 @@
 //! Whether a judge's reply is one: JSON that fits what it was asked for.
 
-use jsonschema::Validator;
 use jurat_format::value::{Span, Val, Value, json_node, parse_json};
 
 use super::embedded;
 use crate::effect::{Answer, Finish};
+use crate::output::CompiledSchema;
 
 /// What a reply must be.
 #[derive(Debug, Clone)]
@@ -14,46 +14,7 @@ pub enum ReplyForm {
     /// Any JSON value: a field of it is read.
     Json,
     /// JSON that fits a schema.
-    Schema(Box<ReplySchema>),
-}
-
-/// A JSON Schema, compiled once.
-#[derive(Debug, Clone)]
-pub struct ReplySchema {
-    validator: Validator,
-    /// The `type` that it names.
-    kind: Option<String>,
-}
-
-impl ReplySchema {
-    /// Compiles a schema. References to other documents are never fetched.
-    pub fn compile(schema: &Val<'_>) -> Result<ReplySchema, String> {
-        let validator = jsonschema::validator_for(&plain(schema)).map_err(|error| error.to_string())?;
-        Ok(ReplySchema { validator, kind: schema.get("type").and_then(Val::as_str).map(str::to_owned) })
-    }
-
-    /// What is wrong with a text that should be JSON that fits; nothing when it does.
-    pub(crate) fn problems(&self, text: &str) -> Option<String> {
-        match parse_json(text.trim()) {
-            Ok(read) => self.misfits(&read.value),
-            Err(error) => Some(format!("text that is not JSON: {error}")),
-        }
-    }
-
-    /// Whether a value fits, or where it does not.
-    pub fn check(&self, value: &Val<'_>) -> Result<(), String> {
-        self.misfits(value).map_or(Ok(()), Err)
-    }
-
-    fn misfits(&self, value: &Val<'_>) -> Option<String> {
-        let instance = plain(value);
-        // Most values fit, and saying so takes less than saying what is wrong.
-        if self.validator.is_valid(&instance) {
-            return None;
-        }
-        let problems: Vec<String> = self.validator.iter_errors(&instance).take(5).map(described).collect();
-        (!problems.is_empty()).then(|| problems.join("; "))
-    }
+    Schema(Box<CompiledSchema>),
 }
 
 impl ReplyForm {
@@ -98,7 +59,7 @@ impl ReplyForm {
             return Err(format!("the reply has {} more than once", repeated_key(text)));
         }
         if let ReplyForm::Schema(schema) = self
-            && let Some(problems) = schema.misfits(&reply.value)
+            && let Err(problems) = schema.check(&reply.value)
         {
             return Err(format!("the reply does not fit the schema: {problems}"));
         }
@@ -107,23 +68,13 @@ impl ReplyForm {
 
     /// The one value in a text that is not JSON as a whole; `None` when there is none.
     fn embedded<'t>(&self, text: &'t str) -> Result<Option<&'t str>, String> {
-        let may_be = |it: &&str| parse_json(it).is_ok_and(|it| self.may_be(&it.value));
+        let may_fit = |it: &Val<'_>| if let ReplyForm::Schema(schema) = self { schema.may_fit(it) } else { true };
+        let may_be = |it: &&str| parse_json(it).is_ok_and(|it| may_fit(&it.value));
         let values: Vec<&'t str> = embedded::values(text).into_iter().filter(may_be).collect();
         match values.as_slice() {
             [] => Ok(None),
             [one] => Ok(Some(one)),
             several => Err(format!("the reply has {} different JSON values in it, and must be one", several.len())),
-        }
-    }
-
-    /// Whether a value is of the kind that is wanted: a list such as `[1]` in a sentence is no object.
-    fn may_be(&self, value: &Val<'_>) -> bool {
-        let ReplyForm::Schema(schema) = self else { return true };
-        match schema.kind.as_deref() {
-            Some("object") => value.as_map().is_some(),
-            Some("array") => value.as_list().is_some(),
-            Some(_) => value.as_map().is_none() && value.as_list().is_none(),
-            None => true,
         }
     }
 }
@@ -132,25 +83,6 @@ impl ReplyForm {
 fn repeated_key(text: &str) -> String {
     let repeated = json_node(text, Span::default().source).ok().and_then(|(_, keys)| keys.into_iter().next());
     repeated.map_or_else(|| "a key".to_owned(), |it| format!("the key `{}`", it.key))
-}
-
-fn described(error: jsonschema::ValidationError<'_>) -> String {
-    let place = error.instance_path().to_string();
-    if place.is_empty() { error.to_string() } else { format!("{error} at `{place}`") }
-}
-
-/// The value as the validator wants it. Numbers beyond 64 bits become doubles there, which schemas do not mind.
-fn plain(value: &Val<'_>) -> serde_json::Value {
-    match value {
-        Val::Null => serde_json::Value::Null,
-        Val::Bool(value) => (*value).into(),
-        Val::I(number) => (*number).into(),
-        Val::U(number) => (*number).into(),
-        Val::F(_) | Val::Big(_) => value.as_f64().into(),
-        Val::Str(text) => text.clone().into_owned().into(),
-        Val::List(items) => items.iter().map(plain).collect(),
-        Val::Map(map) => map.iter().map(|(key, value)| (key.to_owned(), plain(value))).collect(),
-    }
 }
 
 #[cfg(test)]
@@ -168,7 +100,7 @@ mod tests {
     fn a_reply_is_read_or_the_reason_is_given() {
         let schema =
             parse_json(r#"{"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}"#).unwrap();
-        let form = ReplyForm::Schema(Box::new(ReplySchema::compile(&schema.value).unwrap()));
+        let form = ReplyForm::Schema(Box::new(CompiledSchema::compile(&schema.value).unwrap()));
         read(&form, " {\"ok\": true}\n", Ok("{\"ok\": true}"));
         read(&form, "{}", Err("the reply does not fit the schema: \"ok\" is a required property"));
         read(&form, "{\"ok\": 1}", Err("the reply does not fit the schema: 1 is not of type \"boolean\" at `/ok`"));

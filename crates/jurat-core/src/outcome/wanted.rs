@@ -11,7 +11,7 @@ use jurat_format::reader::Reading;
 use jurat_format::value::{Content, Entry, Node, Span, Val, Value};
 
 use super::stored::{object, present, required, wrong};
-use crate::suite::{ExpectedValue, comparison};
+use crate::comparison::{self, ExpectedValue};
 
 /// What a value must be: a comparison and what it compares with, compiled once.
 #[derive(Clone)]

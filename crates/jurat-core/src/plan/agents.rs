@@ -6,7 +6,6 @@ use jurat_format::problem::{Problem, Problems, listed_all};
 use super::roles::Roles;
 use super::servers;
 use crate::agent::Runner;
-use crate::check::Rule;
 use crate::suite::{AgentCaseText, AgentName, AgentText, SUBJECT, Suite, TaskKind};
 
 pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems) {
@@ -43,8 +42,8 @@ fn unlisted_artifacts(suite: &Suite, problems: &mut Problems) {
     types.dedup();
     for task in &suite.tasks {
         let TaskKind::Check(check) = &task.kind else { continue };
-        let Rule::OutputArtifactPresent { artifact_type: Some(wanted), .. } = &check.rule else { continue };
-        if !types.contains(wanted) {
+        let Some(wanted) = check.artifact_type() else { continue };
+        if !types.iter().any(|it| it == wanted) {
             let message = format!("no run of this suite lists an artifact of the type `{wanted}`");
             let problem = Problem::new(&codes::NEVER_APPLIES, message).at(task.id.span, "never passes");
             let names = || types.iter().map(String::as_str);

@@ -13,7 +13,9 @@ use super::{PlannedJudge, TaskIx};
 use crate::check::DIMENSIONS;
 use crate::effect::{Messages, ModelRequest, Schema, ToolChoice};
 use crate::evaluation::{Brief, CheckSeen, OnFailedCheck, Profile, Seat, messages, reply_schema};
-use crate::judge::{Prompt, ReplyForm, ReplySchema};
+use crate::judge::ReplyForm;
+use crate::output::CompiledSchema;
+use crate::prompt::Prompt;
 use crate::suite::{Aggregate, EvaluationText, Suite};
 
 /// The role that judges unless the author says otherwise.
@@ -95,7 +97,7 @@ pub(super) fn planned(suite: &Suite, sees: &[TaskIx]) -> Option<Arc<PlannedEvalu
     };
     let ready = |brief: Brief| {
         let schema = reply_schema(&profile.dimensions, &brief.scale());
-        let form = ReplySchema::compile(&schema).map_or(ReplyForm::Json, |it| ReplyForm::Schema(Box::new(it)));
+        let form = CompiledSchema::compile(&schema).map_or(ReplyForm::Json, |it| ReplyForm::Schema(Box::new(it)));
         ReadyBrief { brief, form, output: Schema::from(schema) }
     };
     let (expectations, rubric) = (&text.expectations, &text.rubric);

@@ -10,7 +10,7 @@ use super::graph::Graph;
 use super::probes::subjects;
 use super::replies;
 use super::roles::Roles;
-use crate::judge::ReplySchema;
+use crate::output::CompiledSchema;
 use crate::suite::{EvaluatorKind, Gate, Judge, Output, Suite, Task, TaskKind, is_provider_and_model};
 
 /// The role that judges unless the author says otherwise.
@@ -77,7 +77,7 @@ pub(super) fn output_help(field: &str, kind: Option<Kind>) -> String {
 
 /// What reading did not notice about a schema, compiling it does.
 pub(super) fn bad_schema(output: &Output) -> Option<Problem> {
-    let error = ReplySchema::compile(&output.schema).err()?;
+    let error = CompiledSchema::compile(&output.schema).err()?;
     let problem = Problem::new(&codes::BAD_SCHEMA, format!("`output` is not a JSON Schema: {error}"));
     Some(problem.at(output.span, "this schema"))
 }

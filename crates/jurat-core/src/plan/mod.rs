@@ -35,7 +35,9 @@ use jurat_format::{codes, id::same_id};
 use crate::agent::AgentCase;
 use crate::effect::Schema;
 use crate::evaluator::binding::Binding;
-use crate::judge::{Prompt, ReplyForm, ReplySchema};
+use crate::judge::ReplyForm;
+use crate::output::CompiledSchema;
+use crate::prompt::Prompt;
 use crate::scenario::ReadyScenario;
 use crate::scenario::ready::PARSER;
 use crate::suite::{Ask, Gate, Selection, Suite, Task, TaskComparison, TaskKind, examine_scenarios};
@@ -280,7 +282,7 @@ fn planned_scenarios(suite: &Suite) -> Option<Vec<Arc<ReadyScenario>>> {
 }
 
 fn planned_ask(ask: &Ask) -> PlannedAsk {
-    let schema = ask.output.as_ref().and_then(|it| ReplySchema::compile(&it.schema).ok());
+    let schema = ask.output.as_ref().and_then(|it| CompiledSchema::compile(&it.schema).ok());
     PlannedAsk {
         prompts: ask.prompts.iter().map(|it| (it.name.clone(), it.prompt.prompt.clone())).collect(),
         system: ask.system.as_ref().map(|it| it.prompt.clone()),

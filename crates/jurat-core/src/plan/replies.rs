@@ -8,7 +8,8 @@ use jurat_format::value::{FieldPath, Kind, Kinds, Map, Span, Spanned, Step, Val,
 use super::context::{Place, reads};
 use super::graph::Graph;
 use super::judges;
-use crate::judge::{ReplyForm, ReplySchema};
+use crate::judge::ReplyForm;
+use crate::output::CompiledSchema;
 use crate::suite::{Aggregate, ExpectedValue, Suite, Task, TaskComparison, TaskKind};
 
 /// What has to read a reply as JSON.
@@ -53,7 +54,7 @@ pub(super) fn form(need: &Need<'_>) -> ReplyForm {
         Some(Kind::Text | Kind::Null) | None => return ReplyForm::Json,
     };
     let schema = Val::Map([("type", Val::from(name))].into_iter().collect::<Map<'_>>());
-    ReplySchema::compile(&schema).map_or(ReplyForm::Json, |it| ReplyForm::Schema(Box::new(it)))
+    CompiledSchema::compile(&schema).map_or(ReplyForm::Json, |it| ReplyForm::Schema(Box::new(it)))
 }
 
 /// The kind of reply that a comparison can judge. One that is about the kind itself takes any.

@@ -6,7 +6,8 @@ use jurat_format::codes;
 use jurat_format::problem::{Problem, Problems, listed_all, nearest};
 use jurat_format::value::Spanned;
 
-use crate::suite::{Model, Role, Suite, is_provider_and_model, model_elsewhere};
+use crate::foreign::model_elsewhere;
+use crate::suite::{Model, Role, Suite, is_provider_and_model};
 
 /// The roles of a suite, by name.
 pub(super) struct Roles<'s> {

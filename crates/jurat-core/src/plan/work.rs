@@ -9,8 +9,10 @@ use crate::effect::{Role, Schema};
 use crate::evaluator::binding::Binding;
 use crate::evaluator::builtin::Builtin;
 use crate::evaluator::{self, OutputConfig};
-use crate::judge::{Prompt, ReplyForm, ReplySchema};
+use crate::judge::ReplyForm;
 use crate::outcome::Check;
+use crate::output::CompiledSchema;
+use crate::prompt::Prompt;
 use crate::suite::{Aggregate, Evaluate, EvaluatorKind, Judge, Suite, Task, TaskKind};
 
 /// What a task does.
@@ -166,7 +168,7 @@ fn planned_judge(judge: &Judge, otherwise: ReplyForm) -> PlannedJudge {
     if models.is_empty() {
         models.push("judge".into());
     }
-    let schema = judge.output.as_ref().and_then(|it| ReplySchema::compile(&it.schema).ok());
+    let schema = judge.output.as_ref().and_then(|it| CompiledSchema::compile(&it.schema).ok());
     let form = schema.map_or(otherwise, |it| ReplyForm::Schema(Box::new(it)));
     PlannedJudge {
         models,

@@ -24,7 +24,7 @@ use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Entry, Node, Span, Spanned, Val, Value};
 
 use super::agents::{self, AgentText, LimitsText};
-use super::{Suite, check, evaluation, judging, task};
+use super::{Suite, deterministic_checks, evaluation, judging, task};
 use crate::agent::{AgentCase, Network, plain_relative_path};
 use crate::evaluation::{Expectations, Rubric};
 
@@ -157,7 +157,7 @@ const TAGS: Field<Vec<String>> = Field::optional("tags", shape::STRINGS, "tags t
 const TASKS: Key =
     Key::optional("tasks", const { Form::List(&Form::Object(&task::TASK)) }, "tasks that apply to this case alone");
 const DETERMINISTIC_CHECKS: Key =
-    Key::optional("deterministic_checks", check::ENTRIES, "checks that apply to this case alone");
+    Key::optional("deterministic_checks", deterministic_checks::ENTRIES, "checks that apply to this case alone");
 
 static CASE: Object = Object {
     what: "a case",
@@ -351,7 +351,7 @@ fn own_tasks(reading: &mut Reading<'_>, suite: &mut Suite, id: &Spanned<String>,
         checks.map(|it| reading.list(&DETERMINISTIC_CHECKS.quoted(), "a list of checks", it)).unwrap_or_default();
     let all = tasks.iter().map(|it| (it, false)).chain(checks.iter().map(|it| (it, true)));
     for (item, is_check) in all {
-        let read = if is_check { check::read_entry(reading, item) } else { task::read(reading, item) };
+        let read = if is_check { deterministic_checks::read_entry(reading, item) } else { task::read(reading, item) };
         match read {
             Ok(mut task) => {
                 if let Some(on) = item.get(task::ON.key.name) {

@@ -17,9 +17,9 @@ use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Entry, Node, Span, Spanned, Val};
 
 use super::judging::{self, PromptText};
-use super::output::{self, Output};
 use super::task::read_id;
 use super::tool_filter;
+use crate::output::{self, Output};
 use crate::tool::ToolFilter;
 
 /// What is asked about each row, and of whom.

@@ -11,9 +11,10 @@ use jurat_format::shape::{self, Shape};
 use jurat_format::source::ReadError;
 use jurat_format::value::{Node, Span, Spanned, Val, shown_within};
 
-use super::foreign;
-use super::output::{self, Output};
-use crate::judge::{Aggregate, Prompt};
+use crate::foreign;
+use crate::judge::Aggregate;
+use crate::output::{self, Output};
+use crate::prompt::Prompt;
 
 /// A model asked to judge.
 #[derive(Debug, Clone)]

@@ -9,9 +9,10 @@ use jurat_format::source::{Files, ReadError, Sources};
 use jurat_format::value::{Node, SourceId, Span, Spanned};
 use jurat_format::yaml::read_tree;
 
-use super::{Suite, evaluation, evaluators, foreign, scenario, sections};
+use super::{Suite, evaluation, evaluators, scenario, sections};
 use crate::compat::karenina::scenario as stored;
 use crate::evaluator::{Scripts, Unread};
+use crate::foreign;
 
 /// The largest file a definition may have. Rows in larger numbers belong into data files.
 pub const MAX_BYTES: u64 = 8 << 20;

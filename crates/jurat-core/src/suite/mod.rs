@@ -6,15 +6,12 @@
 pub(crate) mod agent_cases;
 mod agents;
 mod ask;
-pub(crate) mod check;
-pub(crate) mod comparison;
+pub(crate) mod deterministic_checks;
 pub(crate) mod evaluation;
 mod evaluators;
-mod foreign;
 mod judging;
 pub(crate) mod load;
 pub(crate) mod models;
-mod output;
 mod records;
 pub mod reference;
 mod rubric;
@@ -30,14 +27,11 @@ mod tools;
 pub use agent_cases::{AgentCaseText, AgentName};
 pub use agents::AgentText;
 pub use ask::{Ask, AskPrompt};
-pub use check::kinds as check_kinds;
-pub use comparison::{ExpectedValue, TaskComparison};
 pub use evaluation::{EvaluationText, JudgeRun};
 pub use evaluators::{Evaluator, EvaluatorCode, EvaluatorKind, unusable_code};
 pub use judging::{Judge, PromptText};
 pub use load::{DEFAULT_FILE, Loaded, MAX_BYTES, load, load_with};
 pub use models::{Model, Role};
-pub use output::Output;
 pub use records::{
     CellType, Records, RowFile, RowFormat, RowSource, bad_row, directory_of_rows, file_without_rows, unreadable,
 };
@@ -49,11 +43,12 @@ pub use tools::{Reach, ServerSpec, server_digest};
 use jurat_format::id::same_id;
 use jurat_format::value::{FieldPath, Span, Spanned};
 
+pub use crate::comparison::{ExpectedValue, TaskComparison};
 pub use crate::judge::Aggregate;
+pub use crate::output::Output;
 use crate::template::{Template, Trait};
 
 pub(crate) use ask::SUBJECT;
-pub(crate) use foreign::model_elsewhere;
 pub(crate) use models::is_provider_and_model;
 pub(crate) use scenario::{
     edge_value as scenario_edge_value, examine as examine_scenarios, node_value as scenario_node_value,

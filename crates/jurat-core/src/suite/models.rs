@@ -9,8 +9,8 @@ use jurat_format::reader::Reading;
 use jurat_format::shape;
 use jurat_format::value::{Content, Entry, Node, Spanned, Val, Value};
 
-use super::foreign;
 use super::task::read_id;
+use crate::foreign;
 
 /// The models that play one role; more than one form a matrix.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,8 @@ use std::ptr;
 
 use jurat_format::form::{Form, Key, Object};
 
-use super::{check, sections, template};
+use super::{sections, template};
+use crate::check;
 use crate::outcome::format as outcome;
 
 /// The keys of one kind of object.

@@ -4,7 +4,8 @@ use jurat_compare::{Entry, Origin, entries};
 use jurat_format::form::object;
 use jurat_format::value::{Map, Val, Value, parse_json};
 
-use super::{check, sections, template};
+use super::{sections, template};
+use crate::check;
 use crate::evaluator::builtin::{ENTRIES, Param};
 use crate::outcome::format as outcome;
 

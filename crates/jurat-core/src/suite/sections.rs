@@ -13,8 +13,8 @@ use jurat_format::{codes, id};
 
 use super::task::read_id;
 use super::{
-    Records, RowSource, Suite, agent_cases, agents, ask, check, evaluation, evaluators, models, records, rubric,
-    scenario, task, template, thresholds, tools,
+    Records, RowSource, Suite, agent_cases, agents, ask, deterministic_checks, evaluation, evaluators, models, records,
+    rubric, scenario, task, template, thresholds, tools,
 };
 use crate::compat::personal_agent_eval as campaign;
 
@@ -120,13 +120,13 @@ static SECTIONS: [Section; 23] = [
     section(
         Key::optional(
             "deterministic_checks",
-            check::ENTRIES,
+            deterministic_checks::ENTRIES,
             "checks in the form of personal-agent-eval; each becomes a task",
         ),
         |reading, suite, at| {
             suite.lost.tasks |= at.node.as_list().is_none();
             for item in reading.list("`deterministic_checks`", "a list of checks", at.node) {
-                keep_task(suite, check::read_entry(reading, item));
+                keep_task(suite, deterministic_checks::read_entry(reading, item));
             }
         },
     ),

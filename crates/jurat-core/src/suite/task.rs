@@ -10,11 +10,10 @@ use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Node, Span, Spanned, Val, shown_within};
 
-use super::check;
-use super::comparison::{self, OPERATOR, TaskComparison};
 use super::evaluators;
 use super::judging::{self, Judge};
-use crate::check::Check as RunCheck;
+use crate::check::{self, Check as RunCheck};
+use crate::comparison::{self, OPERATOR, TaskComparison};
 use crate::evaluator::binding::{Binding, Origin};
 use crate::outcome::{Check, Gives, format as outcome};
 pub use crate::task::{CaseKind, Gate};

@@ -26,9 +26,9 @@ use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Entry, Node, Spanned, Val, Value};
 
-use super::comparison;
-use super::output;
 use super::task::read_id;
+use crate::comparison;
+use crate::output;
 use crate::template::definition::is_trace;
 use crate::template::{Field, GroundTruth, Template, TemplateError};
 

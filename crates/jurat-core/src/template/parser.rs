@@ -7,7 +7,8 @@ use jurat_format::value::{Map, Val, Value};
 use super::definition::{Field, Template};
 use super::quoting::quoted;
 use crate::effect::{Message, Schema};
-use crate::judge::{ReplyForm, ReplySchema};
+use crate::judge::ReplyForm;
+use crate::output::CompiledSchema;
 
 /// What the model is instructed to do; `{schema}` stands for the JSON Schema of its reply.
 pub const INSTRUCTIONS: &str = "\
@@ -45,7 +46,7 @@ impl Form {
 
     /// Compiles a schema and puts it into the instructions.
     pub(super) fn with(instructions: &str, schema: Value) -> Result<Form, String> {
-        let reply = ReplyForm::Schema(Box::new(ReplySchema::compile(&schema)?));
+        let reply = ReplyForm::Schema(Box::new(CompiledSchema::compile(&schema)?));
         let instructions = instructions.replace("{schema}", &schema.to_json());
         Ok(Form { schema: schema.into(), reply, instructions })
     }

@@ -12,8 +12,8 @@ use jurat_format::value::{Map, Val, Value, python, shown};
 use super::definition::{
     Field, GroundTruth, GroundTruthCase, Strategy, Template, TemplateError, is_trace, usual_operator,
 };
-use crate::effect::TYPES;
-use crate::judge::{ReplyForm, ReplySchema};
+use crate::judge::ReplyForm;
+use crate::output::{CompiledSchema, TYPES};
 
 /// What is concluded about an answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -277,7 +277,7 @@ fn has_null(schema: &Val<'_>) -> Result<bool, String> {
     // A type says it without compiling anything, and most schemas are one.
     match (schema.get("type").and_then(Val::as_str), schema.as_map().map_or(0, Map::len)) {
         (Some(name), 1) if TYPES.contains(&name) => Ok(name == "null"),
-        _ => Ok(ReplyForm::Schema(Box::new(ReplySchema::compile(schema)?)).read("null").is_ok()),
+        _ => Ok(ReplyForm::Schema(Box::new(CompiledSchema::compile(schema)?)).read("null").is_ok()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! A prompt is filled once: what a value holds is never looked at again.
 
-use jurat_core::judge::Prompt;
+use jurat_core::prompt::Prompt;
 use jurat_format::value::{Context, Val};
 use proptest::collection::vec;
 use proptest::prelude::*;

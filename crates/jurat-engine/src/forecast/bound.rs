@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 
 use jurat_core::effect::{Endpoint, EndpointKey, Message, Messages, ModelRequest, Role, Usage};
-use jurat_core::judge::{Prompt, ReplyForm};
+use jurat_core::judge::ReplyForm;
 use jurat_core::plan::{EMBEDDING_RETRIES, Plan, PlannedJudge, TaskIx};
+use jurat_core::prompt::Prompt;
 use jurat_core::report::plan::CostBound;
 use jurat_format::id::same_id;
 use jurat_format::value::Val;

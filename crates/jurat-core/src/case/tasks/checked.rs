@@ -4,7 +4,7 @@ use jurat_compare::Judgement;
 use jurat_format::value::{Context, Val, Value, shown};
 
 use super::task::TaskState;
-use crate::check::{Check as RunCheck, HookAnswer, Rule, Seen, not_allowed};
+use crate::check::{Check as RunCheck, HookAnswer, Seen, not_allowed};
 use crate::effect::{Action, Outcome};
 use crate::evidence::fault::of_scenario;
 use crate::judge::TaskResult;
@@ -36,7 +36,7 @@ pub(super) fn outcome(check: &Check, task: &PlannedTask, context: Context<'_>) -
 
 /// Begins a check of a run: it is decided at once, or something has to be looked at or called first.
 pub(super) fn begin(check: &RunCheck, task: &PlannedTask, allows_hooks: bool, context: Context<'_>) -> TaskState {
-    if let Rule::Hook(hook) = &check.rule {
+    if let Some(hook) = check.hook() {
         if !allows_hooks {
             return run_checked(not_allowed(), task, context);
         }
@@ -51,9 +51,9 @@ pub(super) fn begin(check: &RunCheck, task: &PlannedTask, allows_hooks: bool, co
 
 /// Decides a check of a run by what was seen, or by what its hook returned.
 pub(super) fn returned(check: &RunCheck, task: &PlannedTask, outcome: Outcome, context: Context<'_>) -> TaskState {
-    let judgement = match &check.rule {
-        Rule::Hook(hook) => answered(outcome).map(|it| it.judgement(hook)),
-        _ => seen(outcome).map(|it| check.decide(context.base, &it)),
+    let judgement = match check.hook() {
+        Some(hook) => answered(outcome).map(|it| it.judgement(hook)),
+        None => seen(outcome).map(|it| check.decide(context.base, &it)),
     };
     match judgement {
         Ok(judgement) => run_checked(judgement, task, context),

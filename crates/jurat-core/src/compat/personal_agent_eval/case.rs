@@ -32,7 +32,7 @@ const EXPECTATIONS: Key =
     Key::optional("expectations", evaluation::EXPECTATIONS_SHAPE.form, "what is expected of its runs").or_null();
 const RUBRIC: Key = Key::optional("rubric", evaluation::RUBRIC_SHAPE.form, "what scores of its runs mean").or_null();
 const DETERMINISTIC_CHECKS: Key =
-    Key::optional("deterministic_checks", crate::suite::check::ENTRIES, "checks of its runs").or_null();
+    Key::optional("deterministic_checks", crate::suite::deterministic_checks::ENTRIES, "checks of its runs").or_null();
 pub(super) const TAGS: Field<Vec<Spanned<String>>> =
     Field::optional("tags", shape::TEXTS, "words to select it by").or_null();
 

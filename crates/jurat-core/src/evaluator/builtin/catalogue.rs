@@ -10,7 +10,7 @@ use super::settings::{BadSetting, Settings};
 use super::token_f1::token_f1;
 use super::{Arguments, Found, What, document, edit, extent, rouge};
 use crate::evaluator::Direction;
-use crate::judge::ReplySchema;
+use crate::output::CompiledSchema;
 
 /// One built-in evaluator.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ pub(super) enum Rule {
     EditSimilarity(Texts),
     JsonEquality,
     JsonDistance,
-    JsonSchema(Box<ReplySchema>),
+    JsonSchema(Box<CompiledSchema>),
     Numeric {
         absolute: f64,
         relative: f64,
@@ -238,7 +238,7 @@ pub static ENTRIES: &[Entry] = &[
         inputs: &["output"],
         params: &[Param { name: "schema", takes: Takes::Schema, default: None, doc: "the JSON Schema" }],
         gives: Gives::Hit { yes: "valid", no: "invalid" },
-        make: |it| match ReplySchema::compile(it.value("schema")) {
+        make: |it| match CompiledSchema::compile(it.value("schema")) {
             Ok(schema) => Ok(Rule::JsonSchema(Box::new(schema))),
             Err(message) => Err(BadSetting::of("schema", format!("not a JSON Schema: {message}"))),
         },

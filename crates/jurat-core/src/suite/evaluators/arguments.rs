@@ -7,8 +7,9 @@ use jurat_format::{codes, id::same_id};
 
 use crate::evaluator::binding::{self, Origin};
 use crate::evaluator::{Scripts, builtin};
+use crate::foreign;
 use crate::suite::task::{Evaluate, Gate, Selection, Task, TaskKind};
-use crate::suite::{Evaluator, EvaluatorKind, Suite, foreign, unusable_code};
+use crate::suite::{Evaluator, EvaluatorKind, Suite, unusable_code};
 
 /// Reads what the functions of TypeScript and JavaScript evaluators take.
 pub(in crate::suite) fn read_script_signatures(suite: &mut Suite, reading: &mut Reading<'_>, scripts: &dyn Scripts) {

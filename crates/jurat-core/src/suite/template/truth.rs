@@ -9,8 +9,8 @@ use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Kind, Node, Span, Spanned, Val, Value, shown};
 
-use super::super::comparison::operator_value;
 use super::VERIFY_WITH;
+use crate::comparison::operator_value;
 use crate::template::definition::{is_trace, unusable, usual_operator};
 use crate::template::{Field, GroundTruth, GroundTruthCase};
 

@@ -2,9 +2,9 @@
 
 use jurat_format::value::{Map, Val, Value};
 
-use super::super::comparison::operator_value;
 use super::strategy::strategy_value;
 use super::truth::case_value;
+use crate::comparison::operator_value;
 use crate::template::{Field, GroundTruth, Template};
 
 impl Template {

@@ -214,7 +214,7 @@ const CONFIGURATIONS: &[(&[&str], &str)] =
 const OWN_KEYS: [&str; 4] = ["suite", "records", "tasks", "cases"];
 
 /// A file that was written for another tool: one problem that says so, instead of one for each of its keys.
-pub(super) fn other_configuration(node: &Node<'_>) -> Option<Problem> {
+pub(crate) fn other_configuration(node: &Node<'_>) -> Option<Problem> {
     if OWN_KEYS.iter().any(|it| node.get(it).is_some()) {
         return None;
     }
@@ -241,7 +241,7 @@ pub(crate) fn model_elsewhere(written: &str) -> Option<String> {
 }
 
 /// The places of `{{name}}` in a text: placeholders of other tools.
-pub(super) fn placeholders(text: &str) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn placeholders(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut from = 0;
     std::iter::from_fn(move || {
         while let Some(start) = text[from..].find("{{").map(|it| from + it) {

@@ -7,24 +7,20 @@ use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
-use jurat_format::value::{Map, Node, Spanned, Val, Value, shown_within};
+use jurat_format::value::{Node, Spanned, Val, shown_within};
 
-use super::super::task::{CONDITION, DEPENDS_ON, Gate, REQUIRED, Selection, Task, TaskKind, read_gate};
-use super::rule::{conflict, hook};
-use super::{HOOK_KIND, KIND};
+use super::task::{CONDITION, DEPENDS_ON, Gate, REQUIRED, Selection, Task, TaskKind, read_gate};
 use crate::artifact::is_identifier;
-use crate::check::{Check, Rule};
+use crate::check::{self, Check, HOOK_SHAPE, conflict};
 
 const CHECK_ID: Field<Spanned<String>> =
     Field::required("check_id", Shape::new(Form::Text, check_id), "its name: lower-case letters, digits, `_` and `-`");
 const DESCRIPTION: Field<String> = field::DESCRIPTION.or_null();
 const DIMENSIONS: Field<Vec<Spanned<String>>> =
     Field::optional("dimensions", shape::TEXTS, "dimensions that its result counts for").or_null();
-const DECLARATIVE: Field<Check> = Field::optional("declarative", super::SHAPE, "what it checks").or_null();
+const DECLARATIVE: Field<Check> = Field::optional("declarative", check::SHAPE, "what it checks").or_null();
 const HOOK: Field<Check> =
-    Field::optional("hook", Shape::new(Form::Object(&super::HOOK), hook_check), "the author's code that decides")
-        .or(&["python_hook"])
-        .or_null();
+    Field::optional("hook", HOOK_SHAPE, "the author's code that decides").or(&["python_hook"]).or_null();
 
 /// One entry of `deterministic_checks`.
 static ENTRY: Object = Object {
@@ -45,7 +41,7 @@ static ENTRY: Object = Object {
 pub(crate) const ENTRIES: Form = Form::List(&Form::Object(&ENTRY));
 
 /// Reads an entry of `deterministic_checks` as a task; the id of one that cannot be read, when that at least is known.
-pub(in crate::suite) fn read_entry(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, Option<String>> {
+pub(super) fn read_entry(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, Option<String>> {
     let n_before = reading.n_errors();
     let fields = ENTRY.fields(reading, node).ok_or(None)?;
     let id = fields.read(reading, &CHECK_ID);
@@ -109,15 +105,4 @@ fn entry_check(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Che
         }
         _ => fields.read(reading, &DECLARATIVE).or_else(|| fields.read(reading, &HOOK)),
     }
-}
-
-/// A hook, as the check of the kind `hook` that it is.
-fn hook_check(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Check> {
-    let fields = super::HOOK.fields(reading, node)?;
-    let hook = hook(reading, &fields)?;
-    let own = hook.to_value();
-    let own = own.as_map().into_iter().flat_map(Map::iter).map(|(key, it)| (key.to_owned(), it.clone()));
-    let written = [(KIND.to_owned(), Val::from(HOOK_KIND.name))].into_iter().chain(own);
-    let written: Value = Val::Map(written.collect::<Map<'static>>());
-    Some(Check { rule: Rule::Hook(hook), written, source: reading.source(node.span) })
 }

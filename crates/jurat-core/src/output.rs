@@ -14,9 +14,10 @@ use jurat_format::form::Form;
 use jurat_format::problem::{Problem, listed_all};
 use jurat_format::reader::Reading;
 use jurat_format::shape::Shape;
-use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
+use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value, parse_json};
 
-use crate::effect::TYPES;
+/// The types of JSON Schema.
+pub(crate) const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
 
 /// What a model must answer.
 #[derive(Debug, Clone)]
@@ -66,12 +67,12 @@ const KEYWORDS: [&str; 20] = [
 ];
 
 /// How deep a schema may be nested. Short forms get deeper when they are written out, and must still fit into a file.
-pub(super) const MAX_DEPTH: usize = 64;
+pub(crate) const MAX_DEPTH: usize = 64;
 
 /// Reads `output`.
-pub(super) const SHAPE: Shape<Output> = Shape::new(Form::Defined("output"), |reading, _, node| read(reading, node));
+pub(crate) const SHAPE: Shape<Output> = Shape::new(Form::Defined("output"), |reading, _, node| read(reading, node));
 
-pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output> {
+pub(crate) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output> {
     let Some(entries) = node.entries() else {
         reading.wrong_type("`output`", "an object of fields, or a JSON Schema", node);
         return None;
@@ -98,7 +99,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Output>
 }
 
 /// How deep a schema is nested.
-pub(super) fn depth(value: &Val<'_>) -> usize {
+pub(crate) fn depth(value: &Val<'_>) -> usize {
     match value {
         Val::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
         Val::Map(map) => 1 + map.iter().map(|(_, it)| depth(it)).max().unwrap_or(0),
@@ -134,7 +135,7 @@ fn in_output(name: &str) -> String {
 }
 
 /// The schema of `string`, `[string]`, `{enum: […]}`, a schema, or an object of fields.
-pub(super) fn type_of(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Value {
+pub(crate) fn type_of(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Value {
     match &node.content {
         Content::Scalar(Val::Str(kind)) => {
             if !TYPES.contains(&&**kind) {
@@ -250,5 +251,69 @@ fn check_keyword(reading: &mut Reading<'_>, entry: &Entry<'_>) {
             expect(reading, entry, node.as_str().is_some(), "text");
         }
         _ => {}
+    }
+}
+
+/// A JSON Schema, compiled once.
+#[derive(Debug, Clone)]
+pub struct CompiledSchema {
+    validator: jsonschema::Validator,
+    /// The `type` that it names.
+    kind: Option<String>,
+}
+
+impl CompiledSchema {
+    /// Compiles a schema. References to other documents are never fetched.
+    pub fn compile(schema: &Val<'_>) -> Result<CompiledSchema, String> {
+        let validator = jsonschema::validator_for(&plain(schema)).map_err(|error| error.to_string())?;
+        Ok(CompiledSchema { validator, kind: schema.get("type").and_then(Val::as_str).map(str::to_owned) })
+    }
+
+    /// What is wrong with a text that should be JSON that fits; nothing when it does.
+    pub(crate) fn problems(&self, text: &str) -> Option<String> {
+        match parse_json(text.trim()) {
+            Ok(read) => self.check(&read.value).err(),
+            Err(error) => Some(format!("text that is not JSON: {error}")),
+        }
+    }
+
+    /// Whether a value fits, or where it does not.
+    pub fn check(&self, value: &Val<'_>) -> Result<(), String> {
+        let instance = plain(value);
+        // Most values fit, and saying so takes less than saying what is wrong.
+        if self.validator.is_valid(&instance) {
+            return Ok(());
+        }
+        let problems: Vec<String> = self.validator.iter_errors(&instance).take(5).map(described).collect();
+        Err(problems.join("; "))
+    }
+
+    /// Whether a value is of the type that the schema names: a list such as `[1]` in a sentence is no object.
+    pub(crate) fn may_fit(&self, value: &Val<'_>) -> bool {
+        match self.kind.as_deref() {
+            Some("object") => value.as_map().is_some(),
+            Some("array") => value.as_list().is_some(),
+            Some(_) => value.as_map().is_none() && value.as_list().is_none(),
+            None => true,
+        }
+    }
+}
+
+fn described(error: jsonschema::ValidationError<'_>) -> String {
+    let place = error.instance_path().to_string();
+    if place.is_empty() { error.to_string() } else { format!("{error} at `{place}`") }
+}
+
+/// The value as the validator wants it. Numbers beyond 64 bits become doubles there, which schemas do not mind.
+fn plain(value: &Val<'_>) -> serde_json::Value {
+    match value {
+        Val::Null => serde_json::Value::Null,
+        Val::Bool(value) => (*value).into(),
+        Val::I(number) => (*number).into(),
+        Val::U(number) => (*number).into(),
+        Val::F(_) | Val::Big(_) => value.as_f64().into(),
+        Val::Str(text) => text.clone().into_owned().into(),
+        Val::List(items) => items.iter().map(plain).collect(),
+        Val::Map(map) => map.iter().map(|(key, value)| (key.to_owned(), plain(value))).collect(),
     }
 }

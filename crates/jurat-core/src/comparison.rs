@@ -13,8 +13,8 @@ use jurat_format::reader::Reading;
 use jurat_format::shape;
 use jurat_format::value::{Content, FieldPath, Node, Span, Spanned, Val, Value};
 
-use super::foreign;
-use crate::judge::Prompt;
+use crate::foreign;
+use crate::prompt::Prompt;
 
 /// What a task compares, and with what.
 #[derive(Debug, Clone)]
