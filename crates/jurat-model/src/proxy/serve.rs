@@ -33,7 +33,7 @@ use super::{
 use crate::codec::{Codec, Failure, Reply as Said};
 use crate::model::Kind;
 use crate::price::cost;
-use crate::transport::connection::{Connection, Dialer, seconds};
+use crate::transport::connection::{Connection, Dialer, Idle, seconds};
 use crate::transport::http::Http;
 use crate::transport::secret::Secrets;
 use crate::transport::{Reservation, Settled};
@@ -41,9 +41,6 @@ use crate::{Asker, Model, Transport, TransportOptions, Unmetered};
 
 /// The largest request that is passed on.
 const MAX_REQUEST: usize = 64 << 20;
-
-/// How many connections wait for another request.
-const IDLE: usize = 16;
 
 /// A proxy that listens, on a thread of its own. It stops when it is finished or dropped.
 #[derive(Debug)]
@@ -93,7 +90,7 @@ impl Proxy {
             ..TransportOptions::default()
         };
         let transport = Transport::new(timeouts);
-        let shared = Arc::new(Shared { options, dialer, transport, state, idle: Mutex::new(Vec::new()) });
+        let shared = Arc::new(Shared { options, dialer, transport, state, idle: Idle::default() });
         let (stop, stopped) = oneshot::channel();
         let served = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("proxy".to_owned()).spawn(move || {
@@ -162,7 +159,7 @@ pub(super) struct Shared {
     /// Asks models that are not asked over HTTP.
     transport: Transport,
     state: Mutex<State>,
-    idle: Mutex<Vec<Connection>>,
+    pub(super) idle: Idle,
 }
 
 #[derive(Debug)]
@@ -387,7 +384,7 @@ async fn pass_back(
             .await
             .map(http_body_util::Collected::to_bytes)
             .unwrap_or_default();
-        shared.keep(connection);
+        shared.idle.put(connection);
         let text = http.secrets.scrubbed(String::from_utf8_lossy(&whole).into_owned());
         let content_type =
             content_type.as_ref().and_then(|it| it.to_str().ok()).unwrap_or("application/json").to_owned();
@@ -461,19 +458,6 @@ fn price(options: &ProxyOptions) -> Option<crate::Price> {
 impl Shared {
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn idle_connection(&self) -> Option<Connection> {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.retain(|it| !it.is_closed());
-        idle.pop()
-    }
-
-    pub(super) fn keep(&self, connection: Connection) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < IDLE && !connection.is_closed() {
-            idle.push(connection);
-        }
     }
 
     /// The model that requests go to.

@@ -147,7 +147,7 @@ impl Tap {
             self.shared.not_answered(self.exchange, self.begun.elapsed());
         }
         if end == End::Complete {
-            self.shared.keep(connection);
+            self.shared.idle.put(connection);
         }
         let reading = std::mem::replace(&mut self.reading, Reading::Nothing);
         let read = match end {

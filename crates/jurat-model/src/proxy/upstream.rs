@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use http::header::{self, HOST, HeaderName, HeaderValue, PROXY_AUTHORIZATION};
-use http::{HeaderMap, Method, Request, Response, Uri};
-use http_body_util::Full;
+use http::header::{self, HeaderName, HeaderValue};
+use http::{HeaderMap, Method, Response, Uri};
 use hyper::body::Incoming;
 
 use super::Operation;
 use super::members::{Members, Places};
 use super::serve::Shared;
-use crate::transport::connection::{Connection, Target, words};
+use crate::transport::connection::{Connection, SendError};
 use crate::transport::http::Http;
 
 /// Headers that concern one connection, or that are ours to say.
@@ -134,7 +133,6 @@ fn headers(http: &Http, asked: &HeaderMap) -> HeaderMap {
             headers.insert(name, value.clone());
         }
     }
-    headers.insert(HOST, http.target.authority.clone());
     headers
 }
 
@@ -156,6 +154,18 @@ impl Unanswered {
     }
 }
 
+impl From<SendError> for Unanswered {
+    fn from(error: SendError) -> Unanswered {
+        match error {
+            SendError::NoConnection(error) => Unanswered::unsent(format!("no connection: {}", error.message)),
+            SendError::Closed => Unanswered::unsent("the connection was closed".to_owned()),
+            SendError::Ended { message, was_sent } => {
+                Unanswered { message: format!("the connection ended: {message}"), was_sent }
+            }
+        }
+    }
+}
+
 impl Shared {
     /// Sends a request to the provider and waits for the beginning of its reply.
     pub(super) async fn send(
@@ -171,57 +181,11 @@ impl Shared {
             path = format!("{path}?{query}");
         }
         path = http.target.with_query(path);
-        let mut headers = headers(http, asked);
-        let proxy = self.dialer.plain_proxy(&http.target);
-        if let Some(proxy) = &proxy {
-            path = format!("{}{path}", http.target.origin.to_string().trim_end_matches('/'));
-            if let Some(auth) = proxy.basic_auth() {
-                headers.insert(PROXY_AUTHORIZATION, auth.clone());
-            }
-        }
-        let mut request = Request::new(Full::new(body));
-        *request.method_mut() = method;
-        *request.uri_mut() = Uri::try_from(path).map_err(|it| Unanswered::unsent(format!("no address: {it}")))?;
-        *request.headers_mut() = headers;
-        let sending = self.send_over(&http.target, request);
-        match tokio::time::timeout(self.options.timeout, sending).await {
-            Ok(sent) => sent,
+        let request = self.dialer.request(&http.target, method, path, headers(http, asked), body);
+        let request = request.map_err(Unanswered::unsent)?;
+        match tokio::time::timeout(self.options.timeout, self.idle.send(&self.dialer, &http.target, request)).await {
+            Ok(sent) => sent.map_err(Unanswered::from),
             Err(_) => Err(Unanswered::sent(format!("no reply within {} s", self.options.timeout.as_secs_f64()))),
-        }
-    }
-
-    /// Sends over a connection that waits, or over a new one. One that was closed meanwhile is no failure.
-    async fn send_over(
-        &self,
-        target: &Target,
-        mut request: Request<Full<Bytes>>,
-    ) -> Result<(Connection, Response<Incoming>), Unanswered> {
-        loop {
-            let idle = self.idle_connection();
-            let is_new = idle.is_none();
-            let mut connection = match idle {
-                Some(connection) => connection,
-                None => {
-                    let dialed = self.dialer.dial(target).await;
-                    dialed.map_err(|it| Unanswered::unsent(format!("no connection: {}", it.message)))?
-                }
-            };
-            if connection.sender.ready().await.is_err() {
-                if is_new {
-                    return Err(Unanswered::unsent("the connection was closed".to_owned()));
-                }
-                continue;
-            }
-            match connection.sender.try_send_request(request).await {
-                Ok(response) => return Ok((connection, response)),
-                Err(mut error) => match error.take_message() {
-                    Some(unsent) if !is_new => request = unsent,
-                    Some(_) => {
-                        return Err(Unanswered::unsent(format!("the connection ended: {}", words(error.error()))));
-                    }
-                    None => return Err(Unanswered::sent(format!("the connection ended: {}", words(error.error())))),
-                },
-            }
         }
     }
 }

@@ -4,11 +4,11 @@
 //! those to models. A stream of unrequested messages is not opened: only answers are of use here.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use ::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, PROXY_AUTHORIZATION};
-use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
+use ::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
@@ -23,7 +23,7 @@ use sse_stream::{Sse, SseStream};
 
 use super::server::Address;
 use super::verbatim::Verbatim;
-use crate::transport::connection::{Connection, Dialer, words};
+use crate::transport::connection::{Connection, Dialer, Idle, SendError, words};
 
 /// The longest message that is read.
 const MAX_MESSAGE: usize = 64 << 20;
@@ -43,7 +43,7 @@ struct Inner {
     address: Address,
     dialer: Arc<Dialer>,
     verbatim: Arc<Verbatim>,
-    idle: Mutex<Vec<Connection>>,
+    idle: Idle,
 }
 
 /// Why a request has no answer.
@@ -63,79 +63,25 @@ impl HttpClient {
             address: address.clone(),
             dialer: Arc::clone(dialer),
             verbatim: Arc::clone(verbatim),
-            idle: Mutex::default(),
+            idle: Idle::default(),
         }))
     }
 
-    /// Sends a request over an idle connection, or over a new one. A connection that turns out to be closed before anything was sent is
-    /// replaced.
-    async fn exchange(&self, mut request: Request<Full<Bytes>>) -> Result<(Connection, Response<Incoming>), Failed> {
-        let Inner { address, dialer, .. } = &*self.0;
-        loop {
-            let idle = self.idle().pop();
-            let is_new = idle.is_none();
-            let mut connection = match idle {
-                Some(connection) => connection,
-                None => match Box::pin(dialer.dial(&address.target)).await {
-                    Ok(connection) => connection,
-                    Err(error) => {
-                        let origin = address.target.origin.to_string();
-                        return Err(failed(format!(
-                            "no connection to {}: {}",
-                            origin.trim_end_matches('/'),
-                            error.message
-                        )));
-                    }
-                },
-            };
-            if connection.sender.ready().await.is_err() {
-                if is_new {
-                    return Err(failed("it closed the connection"));
-                }
-                continue;
-            }
-            match connection.sender.try_send_request(request).await {
-                Ok(response) => return Ok((connection, response)),
-                Err(mut error) => match error.take_message() {
-                    Some(unsent) if !is_new => request = unsent,
-                    _ => return Err(failed(format!("the connection ended: {}", words(error.error())))),
-                },
-            }
-        }
+    async fn exchange(&self, request: Request<Full<Bytes>>) -> Result<(Connection, Response<Incoming>), Failed> {
+        let Inner { address: Address { target, .. }, dialer, idle, .. } = &*self.0;
+        idle.send(dialer, target, request).await.map_err(|error| match error {
+            SendError::NoConnection(error) => failed(format!("no connection to {}: {}", target.shown(), error.message)),
+            SendError::Closed => failed("it closed the connection"),
+            SendError::Ended { message, .. } => failed(format!("the connection ended: {message}")),
+        })
     }
 
-    fn request(&self, method: Method, body: Bytes, headers: HeaderMap) -> Result<Request<Full<Bytes>>, Failed> {
+    fn request(&self, method: Method, body: Bytes, mut headers: HeaderMap) -> Result<Request<Full<Bytes>>, Failed> {
         let Inner { address: Address { target, path, headers: ours }, dialer, .. } = &*self.0;
-        let proxy = dialer.plain_proxy(target);
-        let uri = match &proxy {
-            // A proxy needs the whole address.
-            Some(_) => format!("{}{path}", target.origin.to_string().trim_end_matches('/')),
-            None => path.clone(),
-        };
-        let mut request = Request::new(Full::new(body));
-        *request.method_mut() = method;
-        *request.uri_mut() = Uri::try_from(uri).map_err(|it| failed(format!("no address: {it}")))?;
-        let all = request.headers_mut();
-        *all = headers;
         for (name, value) in ours {
-            all.insert(name, value.clone());
+            headers.insert(name, value.clone());
         }
-        all.insert(HOST, target.authority.clone());
-        if let Some(auth) = proxy.as_ref().and_then(|it| it.basic_auth()) {
-            all.insert(PROXY_AUTHORIZATION, auth.clone());
-        }
-        Ok(request)
-    }
-
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
-        self.0.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Stores a connection whose answer was read to its end.
-    fn done(&self, connection: Connection) {
-        if !connection.is_closed() {
-            self.idle().push(connection);
-        }
+        dialer.request(target, method, path.clone(), headers, body).map_err(failed)
     }
 
     async fn whole(&self, connection: Connection, mut body: Incoming) -> Result<Vec<u8>, Failed> {
@@ -149,7 +95,7 @@ impl HttpClient {
                 all.extend_from_slice(&data);
             }
         }
-        self.done(connection);
+        self.0.idle.put(connection);
         Ok(all)
     }
 
@@ -184,7 +130,7 @@ impl Pieces {
     async fn next(&mut self) -> Option<Result<Bytes, HttpFault>> {
         loop {
             let Some(frame) = self.body.frame().await else {
-                self.connection.take().into_iter().for_each(|it| self.client.done(it));
+                self.connection.take().into_iter().for_each(|it| self.client.0.idle.put(it));
                 return None;
             };
             match frame {

@@ -9,13 +9,14 @@ use std::fmt;
 use std::future::poll_fn;
 use std::net::IpAddr;
 use std::pin::pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
-use http::{HeaderValue, Request, Response, Uri};
+use http::header::{HOST, PROXY_AUTHORIZATION};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Frame, Incoming};
 use hyper::client::conn::TrySendError;
@@ -42,6 +43,74 @@ pub(crate) struct Connection {
 impl Connection {
     pub(crate) fn is_closed(&self) -> bool {
         self.sender.is_closed()
+    }
+}
+
+/// Connections to one target that wait for another request.
+#[derive(Debug, Default)]
+pub(crate) struct Idle(Mutex<Vec<Connection>>);
+
+/// The most connections that wait.
+const MAX_IDLE: usize = 16;
+
+/// Why a request has no reply, when it is sent over a [`Connection`].
+pub(crate) enum SendError {
+    NoConnection(DialError),
+    /// The connection was closed before anything was sent.
+    Closed,
+    /// The connection ended.
+    Ended {
+        message: String,
+        was_sent: bool,
+    },
+}
+
+impl Idle {
+    /// Sends a request over an idle connection, or over a new one. A connection that turns out to be closed before anything was sent is
+    /// replaced.
+    pub(crate) async fn send(
+        &self,
+        dialer: &Dialer,
+        target: &Target,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<(Connection, Response<Incoming>), SendError> {
+        loop {
+            let idle = self.take();
+            let is_new = idle.is_none();
+            let mut connection = match idle {
+                Some(connection) => connection,
+                None => Box::pin(dialer.dial(target)).await.map_err(SendError::NoConnection)?,
+            };
+            if connection.sender.ready().await.is_err() {
+                if is_new {
+                    return Err(SendError::Closed);
+                }
+                continue;
+            }
+            match connection.sender.try_send_request(request).await {
+                Ok(response) => return Ok((connection, response)),
+                Err(mut error) => match error.take_message() {
+                    Some(unsent) if !is_new => request = unsent,
+                    unsent => {
+                        return Err(SendError::Ended { message: words(error.error()), was_sent: unsent.is_none() });
+                    }
+                },
+            }
+        }
+    }
+
+    fn take(&self) -> Option<Connection> {
+        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|it| !it.is_closed());
+        idle.pop()
+    }
+
+    /// Stores a connection whose reply was read to its end.
+    pub(crate) fn put(&self, connection: Connection) {
+        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < MAX_IDLE && !connection.is_closed() {
+            idle.push(connection);
+        }
     }
 }
 
@@ -218,6 +287,11 @@ impl Target {
         self.origin.authority().map_or("", |it| it.as_str())
     }
 
+    /// Its address without a path, for messages and for proxies.
+    pub(crate) fn shown(&self) -> String {
+        self.origin.to_string().trim_end_matches('/').to_owned()
+    }
+
     fn is_tls(&self) -> bool {
         self.origin.scheme_str() == Some("https")
     }
@@ -320,14 +394,32 @@ impl Dialer {
         Dialer { connector, proxies: proxies.matcher(), tls: OnceLock::new(), timeout }
     }
 
-    /// The proxy for a target, when requests are to be handed to it whole.
-    pub(crate) fn plain_proxy(&self, target: &Target) -> Option<Intercept> {
-        if target.is_tls() { None } else { self.proxy(target) }
-    }
-
     fn proxy(&self, target: &Target) -> Option<Intercept> {
         let matcher = self.proxies.as_ref().filter(|_| !target.is_loopback())?;
         matcher.intercept(&target.origin)
+    }
+
+    /// A request to a target, in the form that the target or the proxy before it takes.
+    pub(crate) fn request(
+        &self,
+        target: &Target,
+        method: Method,
+        path: String,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Request<Full<Bytes>>, String> {
+        let proxy = if target.is_tls() { None } else { self.proxy(target) };
+        // A proxy needs the whole address.
+        let uri = if proxy.is_some() { format!("{}{path}", target.shown()) } else { path };
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = Uri::try_from(uri).map_err(|it| format!("no address: {it}"))?;
+        *request.headers_mut() = headers;
+        request.headers_mut().insert(HOST, target.authority.clone());
+        if let Some(auth) = proxy.as_ref().and_then(|it| it.basic_auth()) {
+            request.headers_mut().insert(PROXY_AUTHORIZATION, auth.clone());
+        }
+        Ok(request)
     }
 
     /// Opens a connection that looks after itself.

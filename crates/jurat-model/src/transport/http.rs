@@ -3,8 +3,8 @@
 use std::error::Error as _;
 
 use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, LOCATION, PROXY_AUTHORIZATION};
-use http::{HeaderMap, Method, Request, Response, Uri};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
+use http::{HeaderMap, Method, Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use jurat_core::effect::FaultKind;
@@ -75,7 +75,8 @@ impl Transport {
     ) -> Result<(Wire, Response<Incoming>), Failed> {
         let mut path = http.target.with_query(format!("{}{path}", http.target.base_path));
         for _ in 0..MAX_HOPS {
-            let request = self.request(http, path, body.clone())?;
+            let request = self.dialer.request(&http.target, Method::POST, path, http.headers.clone(), body.clone());
+            let request = request.map_err(|it| Failed::new(FaultKind::Unsupported, it))?;
             let (wire, response) = self.send(lane, http, request).await?;
             match redirected(&http.target, &response)? {
                 None => return Ok((wire, response)),
@@ -84,31 +85,6 @@ impl Transport {
         }
         let message = format!("{} redirects without end", http.target.host_and_port());
         Err(Failed { is_final: true, ..Failed::new(FaultKind::Status(308), message) })
-    }
-
-    fn request(&self, http: &Http, path: String, body: Bytes) -> Result<Request<Full<Bytes>>, Failed> {
-        let Target { origin, authority, .. } = &http.target;
-        let proxy = self.dialer.plain_proxy(&http.target);
-        let uri = match proxy {
-            // A proxy needs the whole address.
-            Some(_) => format!(
-                "{}://{}{path}",
-                origin.scheme_str().unwrap_or("http"),
-                origin.authority().map_or("", |it| it.as_str())
-            ),
-            None => path,
-        };
-        let uri = Uri::try_from(uri).map_err(|it| Failed::new(FaultKind::Unsupported, format!("no address: {it}")))?;
-        let mut request = Request::new(Full::new(body));
-        *request.method_mut() = Method::POST;
-        *request.uri_mut() = uri;
-        let headers = request.headers_mut();
-        headers.clone_from(&http.headers);
-        headers.insert(HOST, authority.clone());
-        if let Some(auth) = proxy.as_ref().and_then(|it| it.basic_auth()) {
-            headers.insert(PROXY_AUTHORIZATION, auth.clone());
-        }
-        Ok(request)
     }
 
     /// Sends a request over an idle connection, or over a new one. A connection that turns out to be closed before anything was sent is
@@ -128,7 +104,7 @@ impl Transport {
                     is_final: error.is_final,
                     ..Failed::new(
                         FaultKind::Connect,
-                        format!("no connection to {}: {}", shown(&http.target), error.message),
+                        format!("no connection to {}: {}", http.target.shown(), error.message),
                     )
                 })?,
             };
@@ -136,7 +112,7 @@ impl Transport {
                 Ok(response) => return Ok((wire, response)),
                 Err(Unanswered::Closed(unsent)) if !is_new => request = unsent,
                 Err(Unanswered::Closed(_)) => {
-                    let message = format!("{} closed the connection", shown(&http.target));
+                    let message = format!("{} closed the connection", http.target.shown());
                     return Err(Failed::new(FaultKind::Connect, message));
                 }
                 Err(Unanswered::Failed(mut error)) => match error.take_message() {
@@ -263,10 +239,6 @@ fn ended(error: &hyper::Error, host: &str) -> Failed {
         None => format!("the connection to {host} ended before the reply was complete"),
     };
     Failed::new(FaultKind::Cut, message)
-}
-
-fn shown(target: &Target) -> String {
-    target.origin.to_string().trim_end_matches('/').to_owned()
 }
 
 impl Failed {
