@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use jurat_format::choice::Choice;
 use jurat_format::value::{Node, Span, Val, python};
 
 use super::normalise::Normaliser;
@@ -137,14 +138,10 @@ impl<'n, 'a> Args<'n, 'a> {
     }
 
     /// One of a few names; `None` when it is absent.
-    pub(super) fn choice<T: Copy>(
-        &mut self,
-        name: &'static str,
-        choices: &[(&'static str, T)],
-    ) -> Result<Option<T>, ArgError> {
+    pub(super) fn choice<T: Choice>(&mut self, name: &'static str) -> Result<Option<T>, ArgError> {
         let Some(node) = self.take(name) else { return Ok(None) };
-        let chosen = node.as_str().and_then(|text| choices.iter().find(|(choice, _)| *choice == text));
-        let listed = || jurat_format::problem::listed(choices.iter().map(|(choice, _)| *choice));
+        let chosen = node.as_str().and_then(|text| T::NAMED.iter().find(|(choice, _)| *choice == text));
+        let listed = || jurat_format::problem::listed(T::NAMES.iter().copied());
         chosen.map(|(_, value)| Some(*value)).ok_or_else(|| wrong(name, &listed(), node))
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Passing is a matter of yes or no as everywhere; the score falls from 1 to 0 over a margin.
 
+use jurat_format::choices;
 use jurat_format::value::{Val, Value};
 
 use super::judgement::{Inapplicable, Parameters, Test};
@@ -91,16 +92,20 @@ pub(super) enum Operator {
     Threshold { direction: Direction, margin: f64, mode: Mode, decay: Decay, exclusive: bool },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Decay {
-    Linear,
-    Quadratic,
+choices! {
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub(super) enum Decay {
+        Linear = "linear",
+        Quadratic = "quadratic",
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Direction {
-    Max,
-    Min,
+choices! {
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub(super) enum Direction {
+        Max = "max",
+        Min = "min",
+    }
 }
 
 fn read_near(args: &mut Args<'_, '_>) -> Result<Rule, ArgError> {
@@ -129,8 +134,8 @@ fn read_range(args: &mut Args<'_, '_>) -> Result<Rule, ArgError> {
 }
 
 fn read_threshold(args: &mut Args<'_, '_>) -> Result<Rule, ArgError> {
-    let direction = args.choice("direction", &[("max", Direction::Max), ("min", Direction::Min)])?;
-    let direction = direction.ok_or_else(|| ArgError::at(args.span(), "needs `direction`".to_owned()))?;
+    let direction =
+        args.choice("direction")?.ok_or_else(|| ArgError::at(args.span(), "needs `direction`".to_owned()))?;
     let margin = positive(args, "margin")?;
     let (mode, decay) = (Mode::read(args, Mode::Relative)?, Decay::read(args)?);
     Ok(Operator::Threshold { direction, margin, mode, decay, exclusive: args.boolean("exclusive")? }.into())
@@ -147,16 +152,7 @@ fn positive(args: &mut Args<'_, '_>, name: &'static str) -> Result<f64, ArgError
 
 impl Decay {
     fn read(args: &mut Args<'_, '_>) -> Result<Decay, ArgError> {
-        Ok(args
-            .choice("decay", &[("linear", Decay::Linear), ("quadratic", Decay::Quadratic)])?
-            .unwrap_or(Decay::Linear))
-    }
-
-    fn to_value(self) -> Value {
-        Val::from(match self {
-            Decay::Linear => "linear",
-            Decay::Quadratic => "quadratic",
-        })
+        Ok(args.choice("decay")?.unwrap_or(Decay::Linear))
     }
 
     /// The credit left after `way` of the margin: 1 at its start, 0 at its end.
@@ -191,22 +187,22 @@ impl Parameters for Operator {
                 ("cutoff", Val::F(*cutoff)),
                 ("full_credit", full_credit.map_or(Val::Null, Val::F)),
                 ("mode", mode.to_value()),
-                ("decay", decay.to_value()),
+                ("decay", Val::from(decay.name())),
             ],
             Operator::Range { band, margin, mode, decay } => vec![
                 ("min", band.min.map_or(Val::Null, Val::F)),
                 ("max", band.max.map_or(Val::Null, Val::F)),
                 ("margin", Val::F(*margin)),
                 ("mode", mode.to_value()),
-                ("decay", decay.to_value()),
+                ("decay", Val::from(decay.name())),
                 ("exclusive_min", Val::Bool(band.exclusive_min)),
                 ("exclusive_max", Val::Bool(band.exclusive_max)),
             ],
             Operator::Threshold { direction, margin, mode, decay, exclusive } => vec![
-                ("direction", Val::from(if *direction == Direction::Max { "max" } else { "min" })),
+                ("direction", Val::from(direction.name())),
                 ("margin", Val::F(*margin)),
                 ("mode", mode.to_value()),
-                ("decay", decay.to_value()),
+                ("decay", Val::from(decay.name())),
                 ("exclusive", Val::Bool(*exclusive)),
             ],
         }

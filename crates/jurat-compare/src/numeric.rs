@@ -1,6 +1,7 @@
 //! `NumericExact`, `NumericTolerance`, `NumericRange`, `NumericMinimum`, `NumericMaximum`: numbers as Python's `float`
 //! reads them, from numbers and from text.
 
+use jurat_format::choices;
 use jurat_format::value::{Kind, Kinds, Val, Value, python, shown};
 
 use super::judgement::{Fault, Inapplicable, Parameters, Test};
@@ -96,23 +97,22 @@ pub(super) enum Operator {
     Maximum { exclusive: bool },
 }
 
-/// Whether a distance counts as it is or as a share of what it is measured against.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Mode {
-    Relative,
-    Absolute,
+choices! {
+    /// Whether a distance counts as it is or as a share of what it is measured against.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub(super) enum Mode {
+        Relative = "relative",
+        Absolute = "absolute",
+    }
 }
 
 impl Mode {
     pub(super) fn read(args: &mut super::Args<'_, '_>, default: Mode) -> Result<Mode, super::ArgError> {
-        Ok(args.choice("mode", &[("relative", Mode::Relative), ("absolute", Mode::Absolute)])?.unwrap_or(default))
+        Ok(args.choice("mode")?.unwrap_or(default))
     }
 
     pub(crate) fn to_value(self) -> Value {
-        Val::from(match self {
-            Mode::Relative => "relative",
-            Mode::Absolute => "absolute",
-        })
+        Val::from(self.name())
     }
 
     /// How far `number` is from `reference`. Nothing but zero is near zero in relative terms.

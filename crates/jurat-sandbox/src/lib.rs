@@ -16,6 +16,7 @@ mod frame;
 mod interpreter;
 pub mod jail;
 mod layer;
+mod named;
 mod orders;
 mod pending;
 mod pool;

@@ -24,8 +24,10 @@ const START: Duration = Duration::from_secs(30);
 /// How often a wait checks whether its caller is still there.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long a process that closed its end may take to exit, and copies to end once they were killed. On a busy machine
-/// either waits for its turn on a processor.
+/// How long a process that closed its end may take to exit before it is killed. On a busy machine it waits for its turn on a processor.
+const TO_EXIT: Duration = Duration::from_secs(1);
+
+/// How long copies may take to end once they were killed.
 const TO_END: Duration = Duration::from_secs(5);
 
 /// What one read takes at most.
@@ -373,7 +375,7 @@ impl Process {
     fn kill(&mut self) -> Option<ExitStatus> {
         // A process that closed its end is about to end by itself, and then its own way of ending is the one to report.
         let begun = Instant::now();
-        while begun.elapsed() < TO_END && !self.has_ended() {
+        while begun.elapsed() < TO_EXIT && !self.has_ended() {
             std::thread::sleep(Duration::from_millis(1));
         }
         self.kill_now()

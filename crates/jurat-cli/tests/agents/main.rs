@@ -124,7 +124,7 @@ fn checked(run: &Value, n_calls: usize) -> Result<String, String> {
     let must = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
     must(run["status"] == "success", "it did not succeed")?;
     let calls = run["tool_calls"].as_array().cloned().unwrap_or_default();
-    must(calls.len() == n_calls, "it did not tell all calls of tools")?;
+    must(calls.len() == n_calls, "it did not report all calls of tools")?;
     must(calls.iter().all(|it| it["arguments"].is_object()), "calls have no arguments")?;
     must(calls[0]["arguments"].to_string().contains("date"), "the first call is another")?;
     must(calls[1]["arguments"].to_string().contains("report.md"), "the second call is another")?;
@@ -142,7 +142,7 @@ fn checked(run: &Value, n_calls: usize) -> Result<String, String> {
         run["workspace"]["added"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     must(added == ["report.md"], "it left something else")?;
     must(run["workspace"]["files"]["report.md"]["text"] == "marker\n", "the file says something else")?;
-    must(run["output_artifacts"][0]["sha256"].is_string(), "the key output was not kept")?;
+    must(run["output_artifacts"][0]["sha256"].is_string(), "the key output was not stored")?;
     must(run["runner_metadata"]["place"] == "namespaces", "it ran somewhere else")?;
     must(
         run["runner_metadata"]["requests"].as_u64().is_some_and(|it| it >= n_calls as u64),
@@ -159,7 +159,7 @@ fn refused(run: &Value, runner: &str) -> Result<(), String> {
     // What Gemini's filters stop has no words.
     if runner != "gemini_cli" {
         must(text(&run["error"]["message"]) == format!("the model refused: {REFUSAL}"), "its words are others")?;
-        must(!text(&run["final_response"]).is_empty(), "the refusal is not its last word")?;
+        must(!text(&run["final_response"]).is_empty(), "the refusal is not its final message")?;
     }
     let task = run["trace"].as_array().into_iter().flatten().find(|it| it["role"] == "user");
     must(

@@ -156,7 +156,7 @@ fn outcomes_of_one_name_are_distinguished() {
     assert!(text.contains("\nsolved riddle 1 0") && text.contains("\nsolved easy 1 0"), "{text}");
     let easy = said(&folder, &["explain", "easy", "solved"]);
     assert!(easy.starts_with("solved of easy: passed") && easy.contains("every turn"), "{easy}");
-    assert!(easy.contains("│ Say yes."), "with a task the conversation is told, too: {easy}");
+    assert!(easy.contains("│ Say yes."), "with a task the conversation is shown, too: {easy}");
     assert!(said(&folder, &["show", "--case", "easy", "--task", "solved"]).starts_with("easy: passed\n"));
     let several = refused(&folder, &["show", "--task", "solved"]);
     assert!(several.contains("several scenarios have a task `solved`"), "{several}");

@@ -179,7 +179,7 @@ fn the_journal_is_followed_as_deep_as_it_goes() {
     );
     assert_eq!(endpoint.stats().requests, 5);
     run(&folder, &[]);
-    assert_eq!(endpoint.stats().requests, 5, "as the plan said, nobody is asked");
+    assert_eq!(endpoint.stats().requests, 5, "as the plan said, no model is asked");
     // Another question has no answer yet; the one it depends on has.
     let suite = std::fs::read_to_string(folder.path().join("suite.yaml")).expect("the suite");
     let folder = folder.and("suite.yaml", suite.replace("Taste:", "How good is it:"));
@@ -242,7 +242,7 @@ fn what_a_bound_needs_is_named() {
         assert!(text.ends_with(&format!("\nno bound for the cost: {reasons}\n")), "{text}");
         assert_eq!(planned(&folder, "max_cost_usd"), Val::Null);
     }
-    assert_eq!(endpoint.stats().requests, 0, "nobody is asked, and no key is needed");
+    assert_eq!(endpoint.stats().requests, 0, "no model is asked, and no key is needed");
 }
 
 #[test]

@@ -28,9 +28,7 @@ fn shell_with_mounts() -> Option<&'static [&'static str]> {
         };
         let way = WAYS.iter().find(works).copied();
         if way.is_none() {
-            println!(
-                "skipped: this system lets nobody mount, so no disk can be filled and no directory made read-only"
-            );
+            println!("skipped: this system allows no mounts, so no disk can be filled and no directory made read-only");
         }
         way
     })
@@ -132,7 +130,7 @@ fn a_directory_that_may_not_be_written() {
     let ran = in_shell(way, &project, &format!("{read_only} $JURAT run suite.yaml"));
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
     assert!(ran.stderr.contains(".jurat") && ran.stderr.contains("writable"), "{}", ran.stderr);
-    assert_eq!(endpoint.stats().requests, 0, "nobody is paid for an answer that cannot be kept");
+    assert_eq!(endpoint.stats().requests, 0, "no request is made whose answer cannot be stored");
     // What is there can be read where nothing can be written.
     let shown_there = in_shell(way, &project, &format!("{read_only} $JURAT {}", SHOW_PLAIN.join(" ")));
     assert_eq!((shown_there.code, shown_there.stdout), (Some(0), shown.stdout), "{}", shown_there.stderr);

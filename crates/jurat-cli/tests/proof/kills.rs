@@ -253,7 +253,11 @@ impl<'r> Trial<'r> {
         let mut asked = BTreeSet::new();
         for line in lines.iter().filter(|it| it.event == Event::Arrived) {
             let prompt = self.reference.prompt(line);
-            assert!(!self.stored.contains(&prompt), "trial {}: `{prompt}` was asked although it is kept", self.number);
+            assert!(
+                !self.stored.contains(&prompt),
+                "trial {}: `{prompt}` was asked although it is stored",
+                self.number
+            );
             assert!(asked.insert(prompt.clone()), "trial {}: `{prompt}` was asked twice at once", self.number);
         }
         asked

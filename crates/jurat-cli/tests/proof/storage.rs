@@ -49,7 +49,7 @@ fn a_journal_that_is_no_journal_is_set_aside() {
         let again = project.results(&["--fresh"]);
         assert_eq!((again.code, timeless(&again.stdout)), (first.code, timeless(&first.stdout)), "{}", again.stderr);
         assert!(again.stderr.contains("the journal was damaged and is set aside as `"), "{}", again.stderr);
-        assert_eq!(set_aside(&project), [content], "it is kept as it was");
+        assert_eq!(set_aside(&project), [content], "it stays as it was");
         // The next run has its answers from the new one, and finds nothing to say.
         endpoint.reset();
         let third = project.run(&["--quiet"]);

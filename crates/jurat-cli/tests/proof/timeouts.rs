@@ -59,7 +59,7 @@ fn a_turn_that_takes_too_long_can_be_routed() {
     let (project, ended) = run(&suite("turn_timeout: 3s", ROUTED));
     assert_undecided(&ended);
     let explained = project.jurat(&["explain", "slow"]);
-    assert!(explained.stdout.contains("Are you there?"), "it goes on: {} {}", explained.stdout, explained.stderr);
+    assert!(explained.stdout.contains("Are you there?"), "it continues: {} {}", explained.stdout, explained.stderr);
 }
 
 #[test]

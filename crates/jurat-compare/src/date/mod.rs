@@ -10,6 +10,7 @@ mod moment;
 mod strptime;
 
 use jiff::SignedDuration;
+use jurat_format::choices;
 use jurat_format::value::{Kind, Kinds, Val, Value, python, shown};
 
 use super::judgement::{Fault, Inapplicable, Parameters, Test, counted};
@@ -82,7 +83,7 @@ fn read_tolerance(args: &mut Args<'_, '_>) -> Result<Rule, ArgError> {
     let span = args.span();
     let tolerance =
         args.integer("tolerance")?.ok_or_else(|| ArgError { span, message: "needs `tolerance`".to_owned() })?;
-    let unit = args.choice("unit", &[("days", Unit::Days), ("hours", Unit::Hours), ("minutes", Unit::Minutes)])?;
+    let unit = args.choice("unit")?;
     if tolerance < 0 {
         args.flaw(span, format!("a tolerance of {tolerance} is below zero, so nothing passes"));
     }
@@ -135,28 +136,18 @@ pub(super) struct Limit {
     moment: Option<Moment>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Unit {
-    Days,
-    Hours,
-    Minutes,
+choices! {
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub(super) enum Unit {
+        Days = "days",
+        Hours = "hours",
+        Minutes = "minutes",
+    }
 }
 
 impl Unit {
-    fn name(self) -> &'static str {
-        match self {
-            Unit::Days => "days",
-            Unit::Hours => "hours",
-            Unit::Minutes => "minutes",
-        }
-    }
-
     fn one(self) -> &'static str {
-        match self {
-            Unit::Days => "day",
-            Unit::Hours => "hour",
-            Unit::Minutes => "minute",
-        }
+        self.name().trim_end_matches('s')
     }
 
     fn seconds(self) -> i64 {

@@ -164,7 +164,7 @@ fn servers_are_asked_once_for_their_tools() {
     let gone = Outcome::Fault(Box::new(Fault::new(FaultKind::Tool, "it is gone", 1)));
     let open = |listing: &Listing| listing.steps(Asker::Turn(3)).iter().map(|it| it.site.turn).collect::<Vec<_>>();
     let mut listing = Listing::default();
-    assert!(listing.is_done(), "nobody is needed");
+    assert!(listing.is_done(), "no request is needed");
     listing.need(&["a".to_owned(), "b".to_owned()]);
     assert_eq!(open(&listing), [0, 1]);
     listing.apply(1, &listed("now"));
@@ -173,7 +173,7 @@ fn servers_are_asked_once_for_their_tools() {
     assert!(listing.is_done());
     assert_eq!(listing.failure().as_deref(), Some("the tools of `a` could not be listed: it is gone"));
     listing.need(&["b".to_owned(), "a".to_owned()]);
-    assert_eq!((open(&listing), listing.failure()), (vec![1], None), "who has said it is not asked again");
+    assert_eq!((open(&listing), listing.failure()), (vec![1], None), "a model that has answered is not asked again");
     listing.apply(1, &listed("now"));
     let names: Vec<String> = listing.offers(&ToolFilter::default()).into_iter().map(|it| it.name).collect();
     assert_eq!(names, ["b__now", "a__now"]);

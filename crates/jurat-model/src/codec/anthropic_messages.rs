@@ -124,7 +124,7 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
             body.member("stream", &true);
         }
     })?;
-    Ok(WireRequest { path: "/v1/messages".to_owned(), headers: HEADERS, body })
+    Ok(WireRequest { path: "/v1/messages".to_owned(), body })
 }
 
 fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {

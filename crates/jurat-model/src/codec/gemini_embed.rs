@@ -34,7 +34,7 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Un
     }
     let body = body::write(None, |body| body.member("requests", &requests))?;
     let path = format!("/v1beta/models/{}:batchEmbedContents", gemini_generate::in_path(&endpoint.model));
-    Ok(WireRequest { path, headers: gemini_generate::HEADERS, body })
+    Ok(WireRequest { path, body })
 }
 
 fn decode(body: &[u8]) -> Result<Reply, Failure> {

@@ -94,7 +94,7 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
         }
     })?;
     let method = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
-    Ok(WireRequest { path: format!("/v1beta/models/{}:{method}", in_path(&endpoint.model)), headers: HEADERS, body })
+    Ok(WireRequest { path: format!("/v1beta/models/{}:{method}", in_path(&endpoint.model)), body })
 }
 
 /// A model's name as a part of a path.

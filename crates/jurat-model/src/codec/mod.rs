@@ -132,7 +132,7 @@ impl Codec {
         self.0.revision
     }
 
-    /// The provider's own headers. In their values `${key}` stands for the key.
+    /// The provider's own headers. In their values `${key}` stands for the key; without a key such a header is not sent.
     pub fn headers(self) -> &'static [(&'static str, &'static str)] {
         self.0.headers
     }
@@ -210,13 +210,11 @@ fn without_last<'p>(path: &'p str, segment: &str) -> &'p str {
     }
 }
 
-/// A request as it is sent: a POST to the endpoint's address with `path` after it.
+/// A request as it is sent: a POST to the endpoint's address with `path` after it, and with the [headers](Codec::headers) of the codec.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireRequest {
     /// What comes after the address.
     pub path: String,
-    /// The provider's own headers ([`Codec::headers`]). In their values `${key}` stands for the key; without a key such a header is not sent.
-    pub headers: &'static [(&'static str, &'static str)],
     /// The body, which is JSON.
     pub body: Vec<u8>,
 }

@@ -77,7 +77,7 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
         // Left out, it would be true.
         body.member("stream", &stream);
     })?;
-    Ok(WireRequest { path: "/api/chat".to_owned(), headers: HEADERS, body })
+    Ok(WireRequest { path: "/api/chat".to_owned(), body })
 }
 
 fn write_message(body: &mut Object<'_, '_>, message: &Message) {

@@ -25,7 +25,7 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Un
         // Left out, a text that is too long would be cut without a word.
         body.member("truncate", &false);
     })?;
-    Ok(WireRequest { path: "/api/embed".to_owned(), headers: ollama_chat::HEADERS, body })
+    Ok(WireRequest { path: "/api/embed".to_owned(), body })
 }
 
 fn decode(body: &[u8]) -> Result<Reply, Failure> {

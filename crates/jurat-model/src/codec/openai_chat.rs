@@ -103,7 +103,7 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
             body.object("stream_options", |options| options.member("include_usage", &true));
         }
     })?;
-    Ok(WireRequest { path: "/chat/completions".to_owned(), headers: HEADERS, body })
+    Ok(WireRequest { path: "/chat/completions".to_owned(), body })
 }
 
 fn write_message(body: &mut Object<'_, '_>, message: &Message) {

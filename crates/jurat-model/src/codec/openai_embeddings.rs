@@ -23,7 +23,7 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Un
         body.member("model", &endpoint.model);
         body.member("input", &texts);
     })?;
-    Ok(WireRequest { path: "/embeddings".to_owned(), headers: openai_chat::HEADERS, body })
+    Ok(WireRequest { path: "/embeddings".to_owned(), body })
 }
 
 fn decode(body: &[u8]) -> Result<Reply, Failure> {

@@ -88,7 +88,7 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
             body.member("stream", &true);
         }
     })?;
-    Ok(WireRequest { path: "/responses".to_owned(), headers: openai_chat::HEADERS, body })
+    Ok(WireRequest { path: "/responses".to_owned(), body })
 }
 
 fn decode(body: &[u8]) -> Result<Reply, Failure> {

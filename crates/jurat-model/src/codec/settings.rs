@@ -36,11 +36,9 @@ impl<'e> Settings<'e> {
 
     /// Refuses ways to send the schema that a provider does not have.
     pub(super) fn no_structured(&self, provider: &str, without: &[Structured]) -> Result<(), Unsupported> {
-        let refused =
-            Structured::NAMED.into_iter().find(|(_, it)| Some(*it) == self.structured && without.contains(it));
-        match refused {
+        match self.structured.filter(|it| without.contains(it)) {
             None => Ok(()),
-            Some((name, _)) => Err(Unsupported(format!("{provider} has no `structured: {name}`; leave it out"))),
+            Some(it) => Err(Unsupported(format!("{provider} has no `structured: {}`; leave it out", it.name()))),
         }
     }
 

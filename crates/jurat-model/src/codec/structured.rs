@@ -6,29 +6,24 @@
 use std::borrow::Cow;
 
 use jurat_core::effect::ModelRequest;
+use jurat_format::choices;
 
-/// A way to send an endpoint the schema of a reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Structured {
-    /// With the request, to be enforced.
-    JsonSchema,
-    /// The request asks for any JSON, the prompt says which.
-    JsonObject,
-    /// In the prompt alone.
-    Prompt,
-    /// As the arguments of a tool that must be called.
-    Tool,
+choices! {
+    /// A way to send an endpoint the schema of a reply.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Structured {
+        /// With the request, to be enforced.
+        JsonSchema = "json_schema",
+        /// The request asks for any JSON, the prompt says which.
+        JsonObject = "json_object",
+        /// In the prompt alone.
+        Prompt = "prompt",
+        /// As the arguments of a tool that must be called.
+        Tool = "tool",
+    }
 }
 
 impl Structured {
-    /// Every way, by its name.
-    pub(crate) const NAMED: [(&'static str, Structured); 4] = [
-        ("json_schema", Structured::JsonSchema),
-        ("json_object", Structured::JsonObject),
-        ("prompt", Structured::Prompt),
-        ("tool", Structured::Tool),
-    ];
-
     pub(crate) fn named(name: &str) -> Option<Structured> {
         Structured::NAMED.into_iter().find(|(it, _)| *it == name).map(|(_, way)| way)
     }

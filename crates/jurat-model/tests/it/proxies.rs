@@ -251,7 +251,7 @@ fn failures_of_the_provider_are_remembered_until_it_answers() {
         let (path, body) = question("openai", false);
         let (seen, text) = ask(&proxy, path, DUMMY, &body);
         assert_eq!(seen, status);
-        assert!(!text.contains(KEY), "the agent was told the key: {text}");
+        assert!(!text.contains(KEY), "the agent received the key: {text}");
         let record = proxy.record();
         let failure = record.failure().expect("it failed");
         assert_eq!(failure.status, Some(status));

@@ -232,7 +232,7 @@ fn a_request_that_times_out_is_cancelled_at_the_server() {
         let short = toolbox.call("s", "hang", &value("{}"), Duration::from_millis(10)).await;
         assert!(
             outcome_text(short).starts_with("timeout: the server `s` did not answer `hang` within 0.0"),
-            "shorter patience wins"
+            "the shorter timeout wins"
         );
         assert_eq!(call(&toolbox, "echo", r#"{"message": "still here"}"#).await, r#"{"text":"still here"}"#);
     });

@@ -17,14 +17,14 @@ fn every_place_is_in_lines_and_columns() {
         Problem::new(&UNKNOWN_KEY, "`kéy` is wrong")
             .at(Span::new(main, 12..17), "here")
             .at(Span::new(main, 0..6), "and here")
-            .help("mend it"),
+            .help("fix it"),
         Problem::new(&UNKNOWN_KEY, "nowhere"),
     ];
     let json = problems_json(&[(&problems, &sources)]).replace("},{", "},\n{");
     insta::assert_snapshot!(json, @r#"
     {"version":1,"problems":[{"code":"suite::unknown_key","severity":"error","message":"nowhere","labels":[],"help":[],"docs":"docs/problems/suite/unknown_key.md"},
     {"code":"suite::unknown_key","severity":"error","message":"`kéy` is wrong","file":"suite.yaml","line":2,"column":6,"end_line":2,"end_column":11,"labels":[{"file":"suite.yaml","line":2,"column":6,"end_line":2,"end_column":11,"text":"here"},
-    {"file":"suite.yaml","line":1,"column":1,"end_line":2,"end_column":1,"text":"and here"}],"help":["mend it"],"docs":"docs/problems/suite/unknown_key.md"},
+    {"file":"suite.yaml","line":1,"column":1,"end_line":2,"end_column":1,"text":"and here"}],"help":["fix it"],"docs":"docs/problems/suite/unknown_key.md"},
     {"code":"plan::unknown_field","severity":"warning","message":"later","file":"more.yaml","line":1,"column":1,"end_line":1,"end_column":1,"labels":[{"file":"more.yaml","line":1,"column":1,"end_line":1,"end_column":1,"text":""}],"help":[],"docs":"docs/problems/plan/unknown_field.md"}],"errors":2,"warnings":1}
     "#);
 }

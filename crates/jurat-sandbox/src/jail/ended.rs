@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{Protection, Unavailable};
+use crate::named::named;
 
 /// How a program ended, and what isolated it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,82 +60,44 @@ impl fmt::Display for Exit {
     }
 }
 
-/// Something a program may use only so much of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Limit {
-    /// Time.
-    Time,
-    Output,
-    Processes,
-    Memory,
-    /// The size of one file.
-    FileSize,
-    /// The size of all files.
-    Disk,
-    /// The number of files.
-    Files,
-}
-
-impl Limit {
-    /// Its name, as a run says it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Limit::Time => "time",
-            Limit::Output => "output",
-            Limit::Processes => "processes",
-            Limit::Memory => "memory",
-            Limit::FileSize => "file size",
-            Limit::Disk => "disk space",
-            Limit::Files => "files",
-        }
+named! {
+    /// Something a program may use only so much of.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Limit {
+        /// Time.
+        Time = "time",
+        Output = "output",
+        Processes = "processes",
+        Memory = "memory",
+        /// The size of one file.
+        FileSize = "file size",
+        /// The size of all files.
+        Disk = "disk space",
+        /// The number of files.
+        Files = "files",
     }
 }
 
-impl fmt::Display for Limit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// What enforces a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mechanism {
-    /// jurat's clock.
-    Clock,
-    /// jurat, which reads what is written.
-    Reader,
-    /// A control group: the kernel refuses.
-    Cgroup,
-    /// The largest process id of the namespace: the kernel refuses.
-    PidMax,
-    /// A limit of the system for each user: the kernel refuses.
-    Rlimit,
-    /// Looking ten times a second, and ending what is beyond.
-    Polling,
-    /// The engine of the container.
-    Engine,
-}
-
-impl Mechanism {
-    /// Its name, as a run says it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mechanism::Clock => "clock",
-            Mechanism::Reader => "reader",
-            Mechanism::Cgroup => "cgroup",
-            Mechanism::PidMax => "pid_max",
-            Mechanism::Rlimit => "rlimit",
-            Mechanism::Polling => "polling",
-            Mechanism::Engine => "engine",
-        }
-    }
-}
-
-impl fmt::Display for Mechanism {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+named! {
+    /// What enforces a limit.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Mechanism {
+        /// jurat's clock.
+        Clock = "clock",
+        /// jurat, which reads what is written.
+        Reader = "reader",
+        /// A control group: the kernel refuses.
+        Cgroup = "cgroup",
+        /// The largest process id of the namespace: the kernel refuses.
+        PidMax = "pid_max",
+        /// A limit of the system for each user: the kernel refuses.
+        Rlimit = "rlimit",
+        /// Looking ten times a second, and ending what is beyond.
+        Polling = "polling",
+        /// The engine of the container.
+        Engine = "engine",
     }
 }
 

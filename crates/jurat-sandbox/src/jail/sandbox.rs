@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::named::named;
+
 /// One program to run in a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Program {
@@ -92,14 +94,6 @@ pub struct Seen {
     pub home: PathBuf,
     /// Its folder for temporary files, for `TMPDIR`.
     pub tmp: PathBuf,
-}
-
-impl Seen {
-    /// The path on this machine of a path that the program sees, when it is in one of the three folders.
-    pub fn on_host(&self, sandbox: &Sandbox, path: &Path) -> Option<PathBuf> {
-        let folders = [(&self.workspace, &sandbox.workspace), (&self.home, &sandbox.home), (&self.tmp, &sandbox.tmp)];
-        folders.into_iter().find_map(|(seen, host)| path.strip_prefix(seen).ok().map(|it| host.join(it)))
-    }
 }
 
 /// Where a program runs.
@@ -199,81 +193,41 @@ impl Default for Limits {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Protection {
-    /// A file system of its own: nothing of the machine is there but what it needs.
-    Files,
-    /// Processes of its own: it sees no others, and all of them end with the first.
-    Processes,
-    /// A network of its own.
-    Network,
-    /// Queues, semaphores and a host name of its own.
-    Ipc,
-    /// Capabilities are given up, and none can be had.
-    Privileges,
-    /// Landlock: nothing can be written outside of its folders, not even what the file system would allow.
-    Landlock,
-    /// Seccomp: system calls that agents do not need fail.
-    Seccomp,
-    /// The settings of the kernel cannot be changed through `/proc`.
-    Kernel,
-    /// The environment is what was given.
-    Environment,
-    /// Everything is ended with the program.
-    Ending,
-    /// The limit of time.
-    Time,
-    /// The limit of output.
-    Output,
-    /// The limit of processes.
-    Count,
-    /// The limit of memory.
-    Memory,
-    /// The limit of one file.
-    FileSize,
-    /// The limits of what is left on the disk.
-    Disk,
-}
-
-impl Protection {
-    pub const ALL: [Protection; 16] = [
-        Protection::Files,
-        Protection::Processes,
-        Protection::Network,
-        Protection::Ipc,
-        Protection::Privileges,
-        Protection::Landlock,
-        Protection::Seccomp,
-        Protection::Kernel,
-        Protection::Environment,
-        Protection::Ending,
-        Protection::Time,
-        Protection::Output,
-        Protection::Count,
-        Protection::Memory,
-        Protection::FileSize,
-        Protection::Disk,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Protection::Files => "files",
-            Protection::Processes => "processes",
-            Protection::Network => "network",
-            Protection::Ipc => "ipc",
-            Protection::Privileges => "privileges",
-            Protection::Landlock => "landlock",
-            Protection::Seccomp => "seccomp",
-            Protection::Kernel => "kernel",
-            Protection::Environment => "environment",
-            Protection::Ending => "ending",
-            Protection::Time => "time",
-            Protection::Output => "output",
-            Protection::Count => "count",
-            Protection::Memory => "memory",
-            Protection::FileSize => "file_size",
-            Protection::Disk => "disk",
-        }
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Protection {
+        /// A file system of its own: nothing of the machine is there but what it needs.
+        Files = "files",
+        /// Processes of its own: it sees no others, and all of them end with the first.
+        Processes = "processes",
+        /// A network of its own.
+        Network = "network",
+        /// Queues, semaphores and a host name of its own.
+        Ipc = "ipc",
+        /// Capabilities are given up, and none can be had.
+        Privileges = "privileges",
+        /// Landlock: nothing can be written outside of its folders, not even what the file system would allow.
+        Landlock = "landlock",
+        /// Seccomp: system calls that agents do not need fail.
+        Seccomp = "seccomp",
+        /// The settings of the kernel cannot be changed through `/proc`.
+        Kernel = "kernel",
+        /// The environment is what was given.
+        Environment = "environment",
+        /// Everything is ended with the program.
+        Ending = "ending",
+        /// The limit of time.
+        Time = "time",
+        /// The limit of output.
+        Output = "output",
+        /// The limit of processes.
+        Count = "count",
+        /// The limit of memory.
+        Memory = "memory",
+        /// The limit of one file.
+        FileSize = "file_size",
+        /// The limits of what is left on the disk.
+        Disk = "disk",
     }
 }

@@ -109,7 +109,7 @@ impl World {
         }
         let n_visits = self.n_visits.load(Ordering::SeqCst);
         if n_visits > 0 || self.datagrams.recv(&mut [0; 10]).is_ok() {
-            return Some(format!("somebody was spoken to ({n_visits} connections)"));
+            return Some(format!("it connected to a listener ({n_visits} connections)"));
         }
         None
     }

@@ -105,7 +105,7 @@ impl World {
             return Some("a process was ended".to_owned());
         }
         let n_visits = self.n_visits.load(Ordering::SeqCst);
-        (n_visits > 0).then(|| format!("somebody was spoken to ({n_visits} connections)"))
+        (n_visits > 0).then(|| format!("it connected to a listener ({n_visits} connections)"))
     }
 }
 
@@ -366,7 +366,7 @@ fn a_jail_whose_worker_is_killed_is_lost_with_everything_in_it() {
         &mut |_: &[u8]| (),
         &StopFlag::new(),
     );
-    assert!(killed, "there was nobody to kill");
+    assert!(killed, "there was no worker to kill");
     let error = result.err().map(|it| it.to_string()).unwrap_or_default();
     assert!(error.starts_with("the jail ended before the program in it"), "{error}");
     assert_eq!(lingering(&linger), []);

@@ -112,7 +112,7 @@ fn effects_come_back_in_the_order_of_cases() {
         .and_then(|it| it.execute("DELETE FROM meta WHERE key = 'effects'", []))
         .expect("stored");
     assert_eq!(RunReader::open(&desk.run()).expect("a run").effect_stats().expect("numbers"), stats);
-    assert_eq!(count(&desk.run(), "effect"), 8, "what is equal is kept once");
+    assert_eq!(count(&desk.run(), "effect"), 8, "what is equal is stored once");
     let stored = std::fs::metadata(desk.run()).expect("a file").len();
     assert!(
         stored > 0 && count(&desk.run(), "effect WHERE typeof(request) = 'blob'") == 1,

@@ -138,7 +138,7 @@ fn several_processes_begin_and_share_a_journal() {
     };
     thread::scope(|scope| (0..4).for_each(|process| drop(scope.spawn(move || run(process)))));
     let journal = open(&desk);
-    assert_eq!(journal.stats().expect("numbers").answers, 4 * 40, "both are kept");
+    assert_eq!(journal.stats().expect("numbers").answers, 4 * 40, "both are stored");
     assert_eq!(journal.get(&key("shared"), None).expect("readable").expect("an answer").outcome, "ours");
     drop(journal);
     let mut files: Vec<_> = std::fs::read_dir(desk.directory.path())

@@ -102,7 +102,7 @@ fn an_invalid_answer_is_asked_for_again_with_the_problem_stated() {
     let model = Model::function("learner", |question| match question.messages().count() {
         1 => Reply::text("it is polite"),
         _ if question.prompt().contains("JSON") => polite(question),
-        _ => Reply::text(format!("nobody said what is wrong: {}", question.prompt())),
+        _ => Reply::text(format!("no problem was reported: {}", question.prompt())),
     });
     let suite = judged(1).model("judge", model).build().unwrap();
     let run = suite.run(RunOptions::in_directory(directory.path())).unwrap();

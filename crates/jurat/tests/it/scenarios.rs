@@ -68,7 +68,7 @@ fn with_code(calls: &Arc<Calls>) -> Scenario {
             "ask",
             when("fewer than two visits", move |state| {
                 by_state();
-                Ok(state.at("node_visits.ask").and_then(|it| it.as_f64()).ok_or("nobody was asked")? < 2.0)
+                Ok(state.at("node_visits.ask").and_then(|it| it.as_f64()).ok_or("no model was asked")? < 2.0)
             }),
         )
         .add_edge_with(
@@ -88,7 +88,7 @@ fn with_code(calls: &Arc<Calls>) -> Scenario {
         .add_outcome("ended", status_is("completed"))
         .add_outcome_criterion(conclude("short", "at most three turns", move |result| {
             concludes();
-            Ok(result.at("turn_count").and_then(|it| it.as_f64()).ok_or("nobody counted")? <= 3.0)
+            Ok(result.at("turn_count").and_then(|it| it.as_f64()).ok_or("nothing was counted")? <= 3.0)
         }))
         .add_outcome_criterion(conclude("sum", "what was summed up", |result| {
             Ok(result.at("final_state.accumulated.sum").ok_or("nothing was summed up")?)
