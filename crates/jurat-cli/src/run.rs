@@ -20,11 +20,8 @@ use crate::several::{self, Ended};
 use crate::watch::Watched;
 
 /// Runs suites and prints their results
-///
-/// Every response is stored before it is used: the same command resumes an interrupted run, and no response is paid for
-/// twice. Models are `provider/model`: openai, openai-responses, anthropic, gemini, ollama, or `script/FILE` (canned replies) and `exec/CMD` (a
-/// program).
 #[derive(Args)]
+#[command(long_about = long_about())]
 pub(crate) struct Run {
     /// The suites; of several, the exit code is the worst
     #[arg(default_value = definition::DEFAULT, value_name = "FILE")]
@@ -232,6 +229,15 @@ impl Run {
         let given: Vec<String> = tags.chain(filter).chain(limit).collect();
         if given.is_empty() { String::new() } else { format!(" by {}", given.join(", ")) }
     }
+}
+
+fn long_about() -> String {
+    let providers: Vec<&str> = jurat::Model::providers().collect();
+    format!(
+        "Runs suites and prints their results\n\nEvery response is stored before it is used: the same command resumes an interrupted run, and no \
+         response is paid for twice. Models are `provider/model`: {}, or `script/FILE` (canned replies) and `exec/CMD` (a program).",
+        providers.join(", ")
+    )
 }
 
 /// Progress is shown to people; a program that reads JSON does not need it.

@@ -229,6 +229,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     providers().map(|it| it.names()[0])
 }
 
+/// The names of those that are asked over HTTP.
+pub fn http_names() -> impl Iterator<Item = &'static str> {
+    https().map(|it| it.names[0])
+}
+
 /// The table of the reference: a row for each provider.
 pub fn table() -> String {
     let quoted = |names: &[&str], then: &str| names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(then);

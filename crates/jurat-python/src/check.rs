@@ -15,22 +15,23 @@ use jurat_host::HostFiles;
 use jurat_host::hook::{self, Ender, HookCall};
 use jurat_sandbox::worker;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyDict, PyList};
 
 use crate::command::WORKER;
 use crate::error::named;
 use crate::json;
+use crate::value::dict;
 
 /// Runs checks, as suites have them, over a run artifact: a list of dicts. Paths are relative to `base_dir`; `python` is the interpreter of hooks.
 #[pyfunction]
-pub(crate) fn run_checks(
-    py: Python<'_>,
+pub(crate) fn run_checks<'py>(
+    py: Python<'py>,
     artifact: &Bound<'_, PyAny>,
     checks: &Bound<'_, PyList>,
     base_dir: PathBuf,
     allow_hooks: bool,
     python: PathBuf,
-) -> PyResult<Vec<Checked>> {
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let tasks = tasks(py, checks, &base_dir)?;
     let artifact = json::value(artifact)?;
     let evidence = run::evidence(artifact).map_err(|it| named(py, "DataError", format!("the run artifact: {it}")))?;
@@ -64,14 +65,13 @@ pub(crate) fn run_checks(
         });
         let named: Vec<&str> = task.dimensions.iter().map(|it| it.value.as_str()).collect();
         let dimensions = if named.is_empty() { check.default_dimensions().to_vec() } else { named };
-        let dimensions = dimensions.into_iter().map(str::to_owned).collect();
-        results.push(Checked {
-            check_id: task.id.value.clone(),
-            kind: check.kind().to_owned(),
-            dimensions,
-            passed,
-            message,
-        });
+        results.push(dict!(py,
+            check_id: &task.id.value,
+            kind: check.kind(),
+            dimensions: dimensions,
+            passed: passed,
+            message: message,
+        ));
     }
     Ok(results)
 }
@@ -83,16 +83,6 @@ fn supervisor(python: &Path) -> Vec<OsString> {
     }
     let words = WORKER.into_iter().chain([worker::WORD, worker::SUPERVISE]).map(OsString::from);
     [python.as_os_str().to_owned()].into_iter().chain(words).collect()
-}
-
-/// The result of a check.
-#[derive(IntoPyObject)]
-pub(crate) struct Checked {
-    check_id: String,
-    kind: String,
-    dimensions: Vec<String>,
-    passed: Option<bool>,
-    message: String,
 }
 
 const DISABLED: &str = "python hooks are disabled: set `allow_local_python_hooks` in the security policy to run them";

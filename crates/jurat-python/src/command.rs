@@ -2,9 +2,8 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use jurat_sandbox::worker as sandbox_worker;
+use jurat_sandbox::worker::main as serve;
 use pyo3::prelude::*;
 
 /// How a worker of this package is started: `python -I -m jurat._worker`.
@@ -21,7 +20,7 @@ pub(crate) fn main(py: Python<'_>, arguments: Vec<OsString>, python: Option<Path
 /// Serves as a worker, and returns the exit code.
 #[pyfunction]
 pub(crate) fn worker(py: Python<'_>) -> u8 {
-    py.detach(|| u8::from(sandbox_worker::main() != ExitCode::SUCCESS))
+    py.detach(serve)
 }
 
 /// Says which interpreter workers of this process run in.

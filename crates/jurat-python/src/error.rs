@@ -2,6 +2,9 @@
 
 use jurat::{Error, Problems};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::value::dict;
 
 /// An exception of `jurat.errors` by its name.
 pub(crate) fn named(py: Python<'_>, class: &str, message: String) -> PyErr {
@@ -35,28 +38,20 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
 
 fn suite(py: Python<'_>, message: String, found: &Problems) -> PyErr {
     let made = py.import("jurat.errors").and_then(|it| it.getattr("SuiteError"));
-    let made = made.and_then(|it| it.call1((message.trim_end(), problems(found))));
+    let made = made.and_then(|it| it.call1((message.trim_end(), problems(py, found)?)));
     made.map_or_else(|error| error, PyErr::from_value)
 }
 
 /// Problems, each of which becomes a dict.
-pub(crate) fn problems(found: &Problems) -> Vec<Problem> {
-    let problem = |it: jurat::Problem<'_>| Problem {
-        code: it.code(),
-        is_error: it.is_error(),
-        message: it.message().to_owned(),
-        help: it.help().map(str::to_owned).collect(),
-        line: it.line(),
+pub(crate) fn problems<'py>(py: Python<'py>, found: &Problems) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let problem = |it: jurat::Problem<'_>| {
+        Ok(dict!(py,
+            code: it.code(),
+            is_error: it.is_error(),
+            message: it.message(),
+            help: it.help().collect::<Vec<_>>(),
+            line: it.line(),
+        ))
     };
     found.iter().map(problem).collect()
-}
-
-/// What is wrong with a definition.
-#[derive(IntoPyObject)]
-pub(crate) struct Problem {
-    code: &'static str,
-    is_error: bool,
-    message: String,
-    help: Vec<String>,
-    line: Option<usize>,
 }

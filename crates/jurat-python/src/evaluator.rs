@@ -13,6 +13,7 @@ use pyo3::types::{
 };
 
 use crate::error::named;
+use crate::value::dict;
 use crate::{function, json};
 
 /// A callable as an evaluator of a suite: it is given its arguments as one dict.
@@ -22,13 +23,13 @@ pub(crate) fn function(callable: Py<PyAny>) -> Function {
 
 /// What a value of an evaluator means for each of its outputs: a list of dicts with `name`, `label`, `score`, `explanation` and `error`.
 #[pyfunction]
-pub(crate) fn normalize(
-    py: Python<'_>,
+pub(crate) fn normalize<'py>(
+    py: Python<'py>,
     returned: &Bound<'_, PyAny>,
     outputs: &Bound<'_, PyList>,
     name: &str,
     language: &str,
-) -> PyResult<Vec<Normalised>> {
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let outputs = json::value(outputs)?;
     let wrong = |message: String| named(py, "EvaluatorError", message);
     let known: Vec<&str> = Language::NAMED.iter().map(|(it, _)| *it).collect();
@@ -44,19 +45,9 @@ pub(crate) fn normalize(
             Err(rejection) => (Triple::default(), Some(rejection.to_string())),
         };
         let Triple { label, score, explanation } = triple;
-        Normalised { name, label, score, explanation, error }
+        Ok(dict!(py, name: name, label: label, score: score, explanation: explanation, error: error))
     };
-    Ok(normalise(name, language, &configs, &object(returned)?).into_iter().map(normalised).collect())
-}
-
-/// What a value means for one output.
-#[derive(IntoPyObject)]
-pub(crate) struct Normalised {
-    name: String,
-    label: Option<String>,
-    score: Option<f64>,
-    explanation: Option<String>,
-    error: Option<String>,
+    normalise(name, language, &configs, &object(returned)?).into_iter().map(normalised).collect()
 }
 
 /// An output as it is written: `{name, type, …}`, where what it has says its type when it does not.

@@ -251,33 +251,9 @@ fn string(text: &Bound<'_, PyString>, json: &mut Vec<u8>) -> PyResult<()> {
             error
         }
     })?;
-    escaped(text, json);
+    // Writing to memory cannot fail.
+    let _ = serde_json::to_writer(json, text);
     Ok(())
-}
-
-/// Appends text as JSON. Runs of bytes that stand for themselves are copied whole.
-fn escaped(text: &str, json: &mut Vec<u8>) {
-    json.push(b'"');
-    let mut start = 0;
-    for (ix, byte) in text.bytes().enumerate() {
-        let short = match byte {
-            b'"' => b'"',
-            b'\\' => b'\\',
-            b'\n' => b'n',
-            b'\r' => b'r',
-            b'\t' => b't',
-            0..=0x1f => b'u',
-            _ => continue,
-        };
-        json.extend_from_slice(&text.as_bytes()[start..ix]);
-        json.extend_from_slice(&[b'\\', short]);
-        if short == b'u' {
-            json.extend_from_slice(format!("{byte:04x}").as_bytes());
-        }
-        start = ix + 1;
-    }
-    json.extend_from_slice(&text.as_bytes()[start..]);
-    json.push(b'"');
 }
 
 fn refused(value: &Bound<'_, PyAny>) -> PyErr {

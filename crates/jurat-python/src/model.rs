@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use tokio::sync::oneshot;
 
-use crate::value::Object;
+use crate::value::{Object, dict};
 use crate::{desk, json};
 
 /// A callable as a model. It is given a dict with what is asked, and returns text, or a dict with one of `text`, `json` and `refusal`, and perhaps
@@ -24,28 +24,16 @@ pub(crate) fn model(name: &str, callable: Py<PyAny>) -> Model {
 }
 
 fn asked<'py>(py: Python<'py>, question: &Question) -> PyResult<Bound<'py, PyAny>> {
-    let asked = Asked {
+    let asked = dict!(py,
         case: question.case(),
         task: question.task(),
         prompt: question.prompt(),
         system: question.system(),
-        messages: question.messages().collect(),
+        messages: question.messages().collect::<Vec<_>>(),
         schema: question.schema().map(Object),
         repetition: question.repetition(),
-    };
-    Ok(asked.into_pyobject(py)?.into_any())
-}
-
-/// What is asked.
-#[derive(IntoPyObject)]
-struct Asked<'q> {
-    case: &'q str,
-    task: Option<&'q str>,
-    prompt: &'q str,
-    system: Option<&'q str>,
-    messages: Vec<(&'static str, &'q str)>,
-    schema: Option<Object>,
-    repetition: u32,
+    );
+    Ok(asked.into_any())
 }
 
 fn reply(answer: &Bound<'_, PyAny>) -> PyResult<Reply> {

@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::arrow;
 use crate::error::{named, raised, usage};
-use crate::value::Object;
+use crate::value::{Object, dict};
 
 /// A run that is over.
 #[pyclass(frozen, module = "jurat._jurat")]
@@ -58,45 +58,45 @@ impl Run {
     }
 
     /// The numbers of the whole run.
-    fn summary(&self) -> Summary {
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let run = self.run();
         let cases = run.case_counts();
-        Summary {
-            counts: Counts::of(run.counts()),
-            cases: CaseCounts { total: cases.total(), passed: cases.passed, failed: cases.failed, error: cases.error },
+        Ok(dict!(py,
+            counts: counts(py, run.counts())?,
+            cases: dict!(py, total: cases.total(), passed: cases.passed, failed: cases.failed, error: cases.error),
             pass_rate: run.pass_rate(),
             interval: run.interval().map(|it| (it.low, it.high)),
-            missed: run.missed().into_iter().map(str::to_owned).collect(),
-            decision: run.decision().sentence.clone(),
+            missed: run.missed(),
+            decision: &run.decision().sentence,
             stopped: run.stopped().map(jurat::StopReason::name),
             cost_usd: run.cost_usd(),
             tokens: (run.usage().input, run.usage().output),
             answers: run.answers(),
-        }
+        ))
     }
 
     /// Each task over all cases: a list of dicts.
-    fn task_totals(&self) -> Vec<Total> {
-        let total = |it: &jurat::TaskTotal| Total {
-            task: it.id.clone(),
-            kind: it.kind.clone(),
-            passed: it.counts.passed,
-            failed: it.counts.failed,
-            measured: it.counts.measured,
-            skipped: it.counts.skipped,
-            error: it.counts.errored,
-            pass_rate: it.counts.pass_rate(),
+    fn task_totals<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let total = |it: &jurat::TaskTotal| {
+            Ok(dict!(py,
+                task: &it.id,
+                kind: &it.kind,
+                passed: it.counts.passed,
+                failed: it.counts.failed,
+                measured: it.counts.measured,
+                skipped: it.counts.skipped,
+                error: it.counts.errored,
+                pass_rate: it.counts.pass_rate(),
+            ))
         };
         self.run().task_totals().iter().map(total).collect()
     }
 
     /// Some cases with the results of their tasks, from a place on: a list of dicts.
-    fn cases<'py>(&self, py: Python<'py>, start: u64, n: u64) -> PyResult<Bound<'py, PyList>> {
+    fn cases<'py>(&self, py: Python<'py>, start: u64, n: u64) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let cases =
             self.read(py, |run| run.cases_from(start..start.saturating_add(n)).collect::<Result<Vec<_>, _>>())?;
-        let cases: Vec<Bound<'py, PyDict>> =
-            cases.iter().map(|it| Case::of(it).into_pyobject(py)).collect::<PyResult<_>>()?;
-        PyList::new(py, cases)
+        cases.iter().map(|it| case(py, it)).collect()
     }
 
     fn table(&self, py: Python<'_>, tasks: bool) -> PyResult<String> {
@@ -171,137 +171,51 @@ pub(crate) fn find_run(py: Python<'_>, directory: PathBuf, name: &str) -> PyResu
     py.detach(|| jurat::Run::find(directory, name)).map(Run::new).map_err(|error| raised(py, &error))
 }
 
-/// The numbers of a whole run.
-#[derive(IntoPyObject)]
-struct Summary {
-    counts: Counts,
-    cases: CaseCounts,
-    pass_rate: Option<f64>,
-    interval: Option<(f64, f64)>,
-    missed: Vec<String>,
-    decision: String,
-    stopped: Option<&'static str>,
-    cost_usd: Option<f64>,
-    tokens: (u64, u64),
-    answers: (u64, u64),
-}
-
-/// How many cases ended how.
-#[derive(IntoPyObject)]
-struct CaseCounts {
-    total: u64,
-    passed: u64,
-    failed: u64,
-    error: u64,
-}
-
 /// How many tasks ended how.
-#[derive(IntoPyObject)]
-struct Counts {
-    passed: u64,
-    failed: u64,
-    measured: u64,
-    skipped: u64,
-    error: u64,
-    not_run: u64,
-}
-
-impl Counts {
-    fn of(counts: jurat::Counts) -> Counts {
-        Counts {
-            passed: counts.passed,
-            failed: counts.failed,
-            measured: counts.measured,
-            skipped: counts.skipped,
-            error: counts.errored,
-            not_run: counts.not_run,
-        }
-    }
-}
-
-/// A task over all cases.
-#[derive(IntoPyObject)]
-struct Total {
-    task: String,
-    kind: String,
-    passed: u64,
-    failed: u64,
-    measured: u64,
-    skipped: u64,
-    error: u64,
-    pass_rate: Option<f64>,
+fn counts<'py>(py: Python<'py>, counts: jurat::Counts) -> PyResult<Bound<'py, PyDict>> {
+    Ok(dict!(py,
+        passed: counts.passed,
+        failed: counts.failed,
+        measured: counts.measured,
+        skipped: counts.skipped,
+        error: counts.errored,
+        not_run: counts.not_run,
+    ))
 }
 
 /// A case, with the results of its tasks.
-#[derive(IntoPyObject)]
-struct Case<'c> {
-    id: &'c str,
-    verdict: &'static str,
-    subject: Option<&'c str>,
-    prompt: Option<&'c str>,
-    replicate: Option<u32>,
-    seconds: f64,
-    cost_usd: Option<f64>,
-    counts: Counts,
-    pass_rate: Option<f64>,
-    execution: Option<Object>,
-    tasks: Vec<Task<'c>>,
-}
-
-impl Case<'_> {
-    fn of(case: &jurat::Case) -> Case<'_> {
-        Case {
-            id: case.id(),
-            verdict: case.verdict().name(),
-            subject: case.subject(),
-            prompt: case.prompt(),
-            replicate: case.replicate(),
-            seconds: case.took().as_secs_f64(),
-            cost_usd: case.cost_usd(),
-            counts: Counts::of(case.counts()),
-            pass_rate: case.counts().pass_rate(),
-            execution: case.execution().map(|it| Object(it.value().clone())),
-            tasks: case.tasks().map(|it| Task::of(&it)).collect(),
-        }
-    }
+fn case<'py>(py: Python<'py>, case: &jurat::Case) -> PyResult<Bound<'py, PyDict>> {
+    Ok(dict!(py,
+        id: case.id(),
+        verdict: case.verdict().name(),
+        subject: case.subject(),
+        prompt: case.prompt(),
+        replicate: case.replicate(),
+        seconds: case.took().as_secs_f64(),
+        cost_usd: case.cost_usd(),
+        counts: counts(py, case.counts())?,
+        pass_rate: case.counts().pass_rate(),
+        execution: case.execution().map(|it| Object(it.value().clone())),
+        tasks: case.tasks().map(|it| task(py, &it)).collect::<PyResult<Vec<_>>>()?,
+    ))
 }
 
 /// The result of a task of a case.
-#[derive(IntoPyObject)]
-struct Task<'c> {
-    id: &'c str,
-    kind: &'c str,
-    is_counted: bool,
-    verdict: &'static str,
-    message: &'c str,
-    expected: Option<Object>,
-    actual: Option<Object>,
-    reply: Option<Object>,
-    label: Option<&'c str>,
-    score: Option<f64>,
-    explanation: Option<&'c str>,
-    cost_usd: Option<f64>,
-    seconds: Option<f64>,
-    requests: u32,
-}
-
-impl<'c> Task<'c> {
-    fn of(task: &jurat::TaskResult<'c>) -> Task<'c> {
-        Task {
-            id: task.id(),
-            kind: task.kind(),
-            is_counted: task.is_counted(),
-            verdict: task.verdict().name(),
-            message: task.message(),
-            expected: task.expected().map(Object),
-            actual: task.actual().map(Object),
-            reply: task.reply().map(Object),
-            label: task.label(),
-            score: task.score(),
-            explanation: task.explanation(),
-            cost_usd: task.cost_usd(),
-            seconds: task.latency().map(|it| it.as_secs_f64()),
-            requests: task.n_requests(),
-        }
-    }
+fn task<'py>(py: Python<'py>, task: &jurat::TaskResult<'_>) -> PyResult<Bound<'py, PyDict>> {
+    Ok(dict!(py,
+        id: task.id(),
+        kind: task.kind(),
+        is_counted: task.is_counted(),
+        verdict: task.verdict().name(),
+        message: task.message(),
+        expected: task.expected().map(Object),
+        actual: task.actual().map(Object),
+        reply: task.reply().map(Object),
+        label: task.label(),
+        score: task.score(),
+        explanation: task.explanation(),
+        cost_usd: task.cost_usd(),
+        seconds: task.latency().map(|it| it.as_secs_f64()),
+        requests: task.n_requests(),
+    ))
 }

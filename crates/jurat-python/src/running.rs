@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use jurat::Watch;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::error::raised;
 use crate::rows::Failed;
 use crate::run::Run;
+use crate::value::dict;
 
 /// A run in progress, on threads of its own.
 #[pyclass(frozen, module = "jurat._jurat")]
@@ -65,9 +67,17 @@ impl Running {
     }
 
     /// How far it has come.
-    fn progress(&self) -> Progress {
+    fn progress<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let jurat::Progress { done, failed, errors, requests, in_flight, cost_usd, total, .. } = self.watch.progress();
-        Progress { done, failed, errors, requests, in_flight, cost_usd, total }
+        Ok(dict!(py,
+            done: done,
+            failed: failed,
+            errors: errors,
+            requests: requests,
+            in_flight: in_flight,
+            cost_usd: cost_usd,
+            total: total,
+        ))
     }
 
     /// The same in one line for a window of this width. `total` is how many cases there are, where the caller knows before the run does.
@@ -75,16 +85,4 @@ impl Running {
         let progress = self.watch.progress();
         jurat::Progress { total: progress.total.or(total), ..progress }.bar(width)
     }
-}
-
-/// How far a run has come.
-#[derive(IntoPyObject)]
-struct Progress {
-    done: u64,
-    failed: u64,
-    errors: u64,
-    requests: u64,
-    in_flight: u64,
-    cost_usd: f64,
-    total: Option<u64>,
 }

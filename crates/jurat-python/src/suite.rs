@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::arrow::Batches;
-use crate::error::{Problem, problems, raised, usage};
+use crate::error::{problems, raised, usage};
 use crate::function::function;
 use crate::lines::Lines;
 use crate::model::model;
@@ -79,8 +79,8 @@ impl Suite {
 
     /// What is odd about it: a list of problems.
     #[getter]
-    fn warnings(&self) -> Vec<Problem> {
-        problems(self.0.warnings())
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        problems(py, self.0.warnings())
     }
 
     /// The same as text.

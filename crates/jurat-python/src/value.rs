@@ -32,6 +32,17 @@ pub(crate) fn object<'py>(py: Python<'py>, value: &Val<'_>) -> PyResult<Bound<'p
     })
 }
 
+/// A dict: the names of its members with their values.
+macro_rules! dict {
+    ($py:expr, $($name:ident: $value:expr),* $(,)?) => {{
+        let dict = ::pyo3::types::PyDict::new($py);
+        $(dict.set_item(::pyo3::intern!($py, stringify!($name)), $value)?;)*
+        dict
+    }};
+}
+
+pub(crate) use dict;
+
 /// A value that becomes an object where one of Python is made.
 pub(crate) struct Object(pub(crate) jurat::Value);
 

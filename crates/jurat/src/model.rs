@@ -13,7 +13,7 @@ use jurat_model::{Answering, Asker, Function};
 use serde::Serialize;
 
 use crate::Value;
-use crate::members::Members;
+use crate::members::{Members, setters};
 use crate::value::{Given, given};
 
 /// The model of a role, and its settings.
@@ -47,6 +47,15 @@ impl From<Model> for GivenModel {
 }
 
 impl Model {
+    /// The providers that are asked over HTTP, as their names stand before the `/`.
+    ///
+    /// ```
+    /// assert!(jurat::Model::providers().any(|it| it == "openai"));
+    /// ```
+    pub fn providers() -> impl Iterator<Item = &'static str> {
+        jurat_model::provider::http_names()
+    }
+
     /// `provider/model`: `openai`, `openai-responses`, `anthropic`, `gemini` or `ollama` and the name that the provider has for it,
     /// `script/FILE` or `exec/COMMAND`.
     pub fn new(spec: impl Into<String>) -> Model {
@@ -123,79 +132,12 @@ impl Model {
         Model { function: Some((name.clone(), function)), ..Model::new(format!("call/{name}")) }
     }
 
-    /// The same with a sampling temperature.
-    pub fn temperature(self, temperature: f64) -> Model {
-        self.setting("temperature", temperature)
-    }
-
-    /// The same, sampled from this share of probability.
-    pub fn top_p(self, share: f64) -> Model {
-        self.setting("top_p", share)
-    }
-
-    /// The same with at most this number of tokens in a reply.
-    pub fn max_tokens(self, n: u32) -> Model {
-        self.setting("max_tokens", n)
-    }
-
-    /// The same with a seed for sampling.
-    pub fn seed(self, seed: u32) -> Model {
-        self.setting("seed", seed)
-    }
-
-    /// The same at another address than the provider's own.
-    pub fn base_url(self, url: impl Into<String>) -> Model {
-        self.setting("base_url", url.into())
-    }
-
-    /// The same, with the environment variable that holds the key.
-    pub fn api_key_env(self, name: impl Into<String>) -> Model {
-        self.setting("api_key_env", name.into())
-    }
-
-    /// The same with one more header; `${NAME}` in it is a variable of the environment.
-    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Model {
-        self.headers.given(name, Ok(Val::from(value.into())));
-        self
-    }
-
-    /// The same with one more member of each request, as the provider has it.
-    pub fn extra(mut self, name: impl Into<String>, value: impl Serialize) -> Model {
-        self.extra.given(name, given(&value));
-        self
-    }
-
     /// The same with what a million tokens cost in dollars, read and written.
     pub fn price(mut self, input: f64, output: f64) -> Model {
         let mut price = Members::default();
         price.given("input", given(&input));
         price.given("output", given(&output));
         self.settings.object("price", price);
-        self
-    }
-
-    /// The same with at most this number of requests per minute.
-    pub fn requests_per_minute(self, n: u32) -> Model {
-        self.setting("rpm", n)
-    }
-
-    /// The same with at most this number of tokens per minute.
-    pub fn tokens_per_minute(self, n: u32) -> Model {
-        self.setting("tpm", n)
-    }
-
-    /// The same with as long as this for a request.
-    pub fn timeout(self, timeout: Duration) -> Model {
-        self.setting("timeout", timeout.as_secs_f64())
-    }
-
-    /// The same with another way to send its endpoint the schema of a reply: `json_schema`, `json_object`, `prompt` or `tool`.
-    pub fn structured(self, way: &str) -> Model {
-        self.setting("structured", way)
-    }
-
-    fn setting(mut self, name: &'static str, value: impl Serialize) -> Model {
-        self.settings.given(name, given(&value));
         self
     }
 
@@ -212,13 +154,48 @@ impl Model {
         let mut members = Members::default();
         members.put("model", self.spec.clone());
         members.extend(self.settings);
-        for (name, object) in [("headers", self.headers), ("extra", self.extra)] {
-            if !object.is_empty() {
-                members.object(name, object);
-            }
-        }
+        members.object_if_any("headers", self.headers);
+        members.object_if_any("extra", self.extra);
         members.finish(&format!("`{}`", self.spec)).map_err(|error| error.to_string())
     }
+}
+
+setters! { Model:
+    /// The same with a sampling temperature.
+    temperature(temperature: f64) => settings.given("temperature", given(&temperature));
+
+    /// The same, sampled from this share of probability.
+    top_p(share: f64) => settings.given("top_p", given(&share));
+
+    /// The same with at most this number of tokens in a reply.
+    max_tokens(n: u32) => settings.given("max_tokens", given(&n));
+
+    /// The same with a seed for sampling.
+    seed(seed: u32) => settings.given("seed", given(&seed));
+
+    /// The same at another address than the provider's own.
+    base_url(url: impl Into<String>) => settings.given("base_url", given(&url.into()));
+
+    /// The same, with the environment variable that holds the key.
+    api_key_env(name: impl Into<String>) => settings.given("api_key_env", given(&name.into()));
+
+    /// The same with one more header; `${NAME}` in it is a variable of the environment.
+    header(name: impl Into<String>, value: impl Into<String>) => headers.given(name, Ok(Val::from(value.into())));
+
+    /// The same with one more member of each request, as the provider has it.
+    extra(name: impl Into<String>, value: impl Serialize) => extra.given(name, given(&value));
+
+    /// The same with at most this number of requests per minute.
+    requests_per_minute(n: u32) => settings.given("rpm", given(&n));
+
+    /// The same with at most this number of tokens per minute.
+    tokens_per_minute(n: u32) => settings.given("tpm", given(&n));
+
+    /// The same with as long as this for a request.
+    timeout(timeout: Duration) => settings.given("timeout", given(&timeout.as_secs_f64()));
+
+    /// The same with another way to send its endpoint the schema of a reply: `json_schema`, `json_object`, `prompt` or `tool`.
+    structured(way: &str) => settings.given("structured", given(&way));
 }
 
 impl From<&str> for Model {

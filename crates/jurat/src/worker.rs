@@ -1,7 +1,7 @@
 //! The program that runs the code of evaluators: this one started anew, or another.
 
 use std::path::PathBuf;
-use std::process::{ExitCode, exit};
+use std::process::exit;
 use std::sync::{Mutex, PoisonError};
 
 use jurat_sandbox::Program;
@@ -18,9 +18,8 @@ static WORKER: Mutex<Option<Program>> = Mutex::new(None);
 pub fn serve_as_worker() {
     set(Program::this().ok());
     if std::env::args_os().nth(1).is_some_and(|it| it == WORD) {
-        let code = main();
         // What is supervised ends with the code of its program, which callers read.
-        exit((0..=u8::MAX).find(|it| ExitCode::from(*it) == code).unwrap_or(1).into());
+        exit(main().into());
     }
 }
 

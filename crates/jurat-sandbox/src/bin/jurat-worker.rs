@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    jurat_sandbox::worker::main()
+    jurat_sandbox::worker::main().into()
 }

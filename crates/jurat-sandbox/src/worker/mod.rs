@@ -21,7 +21,6 @@ mod supervise;
 
 use std::fs::File;
 use std::io::Write as _;
-use std::process::ExitCode;
 
 use rustix::fd::OwnedFd;
 
@@ -49,7 +48,7 @@ pub const REVISION: u32 = 2;
 pub(crate) const JAVASCRIPT: &str = "quickjs-ng";
 
 /// Runs as a worker until it is no longer needed. To be called before the program has started any thread.
-pub fn main() -> ExitCode {
+pub fn main() -> u8 {
     #[cfg(target_os = "linux")]
     if std::env::args_os().nth(2).is_some_and(|it| it == FORWARD) {
         return crate::jail::inside::stand_between(std::env::args_os().skip(3));
@@ -62,14 +61,14 @@ pub fn main() -> ExitCode {
         }
     }
     share_one_heap();
-    let Ok(mut channel) = Channel::take() else { return ExitCode::FAILURE };
+    let Ok(mut channel) = Channel::take() else { return 1 };
     let body = match frame::read(&mut channel.requests) {
         Ok((frame::ORDERS, body)) => body,
         #[cfg(target_os = "linux")]
         Ok((kind @ (frame::ENTER | frame::JAIL), body)) => return crate::jail::inside::main(channel, kind, &body),
-        _ => return ExitCode::FAILURE,
+        _ => return 1,
     };
-    let Ok(orders) = serde_json::from_slice::<Orders>(&body) else { return ExitCode::FAILURE };
+    let Ok(orders) = serde_json::from_slice::<Orders>(&body) else { return 1 };
     let problem = match &orders.role {
         Role::Python { executable, readable, start } => {
             python::become_interpreter(&mut channel, &orders, executable, readable, start)
@@ -79,11 +78,11 @@ pub fn main() -> ExitCode {
         }
         Role::JavaScript => javascript::serve(&mut channel, &orders),
     };
-    let Err(problem) = problem else { return ExitCode::SUCCESS };
+    let Err(problem) = problem else { return 0 };
     // The reader may be gone, and then the answer is not needed.
     frame::write(&mut channel.replies, frame::REFUSED, &serde_json::to_vec(&problem).unwrap_or_default())
         .unwrap_or_default();
-    ExitCode::FAILURE
+    1
 }
 
 /// Each thread would reserve memory for a heap of its own, which counts against the limit of the worker although nothing is in it.

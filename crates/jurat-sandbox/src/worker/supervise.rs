@@ -12,7 +12,7 @@ use std::io;
 use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -39,13 +39,13 @@ struct Orders {
 
 /// Runs a program until it or jurat ends. The words are the id of the process that asks, the folder, the program and its arguments. For a client of containers
 /// (`is_client`) the number of words of the command that removes the container, and that command, come before the folder.
-pub(super) fn main(words: impl Iterator<Item = OsString>, is_client: bool) -> ExitCode {
-    let Some(orders) = read(words, is_client) else { return ExitCode::FAILURE };
+pub(super) fn main(words: impl Iterator<Item = OsString>, is_client: bool) -> u8 {
+    let Some(orders) = read(words, is_client) else { return 1 };
     match supervise(&orders) {
         Ok(status) => end_like(status),
         Err(error) => {
             eprintln!("`{}` cannot be started: {error}", orders.program.to_string_lossy());
-            ExitCode::from(NOT_STARTED)
+            NOT_STARTED
         }
     }
 }
@@ -196,13 +196,13 @@ fn is_asked(signals: &OwnedFd) -> bool {
 }
 
 /// Ends as the program ended, so that the caller sees the same status.
-fn end_like(status: Option<WaitStatus>) -> ExitCode {
-    let Some(status) = status else { return ExitCode::FAILURE };
+fn end_like(status: Option<WaitStatus>) -> u8 {
+    let Some(status) = status else { return 1 };
     if let Some(signal) = status.terminating_signal().and_then(Signal::from_named_raw) {
         let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
         rustix::process::setrlimit(rustix::process::Resource::Core, none).unwrap_or_default();
         hear_signals();
         rustix::process::kill_process(rustix::process::getpid(), signal).unwrap_or_default();
     }
-    status.exit_status().and_then(|it| u8::try_from(it).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
+    status.exit_status().and_then(|it| u8::try_from(it).ok()).unwrap_or(1)
 }

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -161,29 +161,29 @@ impl Buffer {
 }
 
 /// Stands between a program and sockets, in a container: `PORT=SOCKET … -- PROGRAM ARGUMENT …`. Ends with the program's status.
-pub(crate) fn stand_between(mut words: impl Iterator<Item = OsString>) -> ExitCode {
+pub(crate) fn stand_between(mut words: impl Iterator<Item = OsString>) -> u8 {
     let mut forwards = Forwards::default();
     for word in words.by_ref().take_while(|it| it != "--") {
-        let Some((port, socket)) = word.to_str().and_then(|it| it.split_once('=')) else { return ExitCode::from(125) };
-        let Ok(port) = port.parse() else { return ExitCode::from(125) };
+        let Some((port, socket)) = word.to_str().and_then(|it| it.split_once('=')) else { return 125 };
+        let Ok(port) = port.parse() else { return 125 };
         if let Err(error) = forwards.add(port, PathBuf::from(socket)) {
             eprintln!("jurat: port {port}: {error}");
-            return ExitCode::from(125);
+            return 125;
         }
     }
-    let Some(program) = words.next() else { return ExitCode::from(125) };
+    let Some(program) = words.next() else { return 125 };
     let mut command = Command::new(&program);
     let child = match command.args(words).process_group(0).spawn() {
         Ok(child) => child,
         Err(error) => {
             eprintln!("jurat: `{}`: {error}", program.to_string_lossy());
-            return ExitCode::from(127);
+            return 127;
         }
     };
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let Some((id, pidfd)) = id.and_then(|it| Some((it, rustix::process::pidfd_open(it, PidfdFlags::empty()).ok()?)))
     else {
-        return ExitCode::from(125);
+        return 125;
     };
     loop {
         let mut fds: Vec<_> = [PollFd::new(&pidfd, PollFlags::IN)].into_iter().chain(forwards.interests()).collect();
@@ -193,7 +193,7 @@ pub(crate) fn stand_between(mut words: impl Iterator<Item = OsString>) -> ExitCo
         forwards.pass_on();
         if let Ok(Some((_, status))) = rustix::process::waitpid(Some(id), WaitOptions::NOHANG) {
             let code = status.exit_status().or(status.terminating_signal().map(|it| 128 + it)).unwrap_or(125);
-            return ExitCode::from(u8::try_from(code).unwrap_or(125));
+            return u8::try_from(code).unwrap_or(125);
         }
     }
 }

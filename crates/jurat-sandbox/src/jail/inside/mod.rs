@@ -17,7 +17,6 @@ mod target;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::process::ExitCode;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, Signal};
@@ -55,14 +54,14 @@ impl Broken {
 }
 
 /// Makes a jail and waits for its end, or looks after a program without one.
-pub(crate) fn main(channel: Channel, kind: u8, body: &[u8]) -> ExitCode {
+pub(crate) fn main(channel: Channel, kind: u8, body: &[u8]) -> u8 {
     let Channel { requests: control, replies: stdout } = channel;
     let result = if kind == frame::ENTER {
         serde_json::from_slice(body).map_err(drop).and_then(|it| isolated(&it, control, stdout))
     } else {
         watched(body, control, stdout)
     };
-    if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    u8::from(result.is_err())
 }
 
 /// Makes namespaces, becomes the parent of the first process in them, and waits for its end.
