@@ -3,12 +3,12 @@
 //! Each [`Agent`] is installed from npm or PyPI into a folder of its own under the target directory, in the version that its runner is tested with. What they are driven
 //! through, and what must come of it, is the test `agents` of `jurat-cli`.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use chores::chore::{Arguments, Chore, Failure};
+use chores::installation::{installed, make_environment, pip, run_pip, with_remedy};
 use chores::program;
 
 pub(crate) const CHORE: Chore = Chore {
@@ -116,11 +116,6 @@ impl Agent {
         directory().join(self.name)
     }
 
-    /// All that decides what is installed.
-    fn wanted(&self) -> String {
-        self.packages().join("\n")
-    }
-
     /// The packages to install, in exact versions.
     fn packages(&self) -> Vec<String> {
         let package = match self.package {
@@ -133,31 +128,20 @@ impl Agent {
 
     /// Sees to it that it is installed, in the version that is pinned.
     fn install(&self) -> Result<(), Failure> {
-        let cannot = |error: io::Error| Failure::new(format!("cannot prepare {}: {error}", directory().display()));
-        fs::create_dir_all(directory()).map_err(cannot)?;
-        // Two chores at once would install over each other.
-        let lock = File::create(directory().join(format!("{}.lock", self.name))).map_err(cannot)?;
-        lock.lock().map_err(cannot)?;
         let folder = self.folder();
-        let stamp = folder.join("installed");
-        if fs::read_to_string(&stamp).is_ok_and(|it| it == self.wanted()) {
-            return Ok(());
-        }
-        eprintln!("installing `{}` into {}", self.name, folder.display());
-        if folder.exists() {
-            fs::remove_dir_all(&folder).map_err(cannot)?;
-        }
-        fs::create_dir_all(&folder).map_err(cannot)?;
-        match self.package {
-            Package::Npm(_) => self.npm(&folder)?,
-            Package::PyPi(_) => self.pip(&folder)?,
-        }
-        fs::write(&stamp, self.wanted()).map_err(cannot)
+        installed(&folder, &format!("`{}`", self.name), &self.packages().join("\n"), || match self.package {
+            Package::Npm(_) => self.npm(&folder),
+            Package::PyPi(_) => {
+                make_environment(&folder)?;
+                run_pip(pip(&folder).args(self.packages()))
+            }
+        })
     }
 
     fn npm(&self, folder: &Path) -> Result<(), Failure> {
         program::ensure("npm")?;
-        fs::write(folder.join("package.json"), "{\"private\": true}\n")
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::write(folder.join("package.json"), "{\"private\": true}\n"))
             .map_err(|error| Failure::new(format!("cannot write package.json: {error}")))?;
         let mut npm = Command::new("npm");
         npm.current_dir(folder).arg("install").args(self.packages()).args([
@@ -171,22 +155,9 @@ impl Agent {
             let path = std::env::var("PATH").unwrap_or_default();
             npm.env("PATH", format!("{}:{path}", bin.display()));
         }
-        program::output(&mut npm).map(drop).map_err(|failure| {
-            let remedy = "npm needs its registry, or one that its configuration names; what was installed before is kept and used";
-            Failure::new(format!("cannot install `{}`: {}\n{remedy}", self.name, failure.message()))
-        })
-    }
-
-    fn pip(&self, folder: &Path) -> Result<(), Failure> {
-        program::ensure("python3")?;
-        program::output(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
-        let mut pip = Command::new(folder.join("bin/python"));
-        pip.args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"])
-            .args(self.packages());
-        program::output(&mut pip).map(drop).map_err(|failure| {
-            let remedy = "pip needs PyPI, or an index that its configuration names, and a Python of 3.10 or later";
-            Failure::new(format!("cannot install `{}`: {}\n{remedy}", self.name, failure.message()))
-        })
+        let remedy =
+            "npm needs its registry, or one that its configuration names; what was installed before is kept and used";
+        with_remedy(program::output(&mut npm).map(drop), remedy)
     }
 }
 

@@ -1,13 +1,14 @@
 //! The Python package: built as a wheel, installed into an environment of its own, tested there.
 //!
-//! `python/requirements.txt` lists what the tests need besides. A stamp records what was installed: as long as it fits, nothing is installed again.
+//! `python/requirements.txt` lists what the tests need besides.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::chore::Failure;
+use crate::installation::{installed, make_environment, pip, python_version, run_pip};
 use crate::program;
 
 const REQUIREMENTS: &str = "python/requirements.txt";
@@ -100,39 +101,14 @@ pub fn environment() -> Result<PathBuf, Failure> {
 /// An environment of this name, with the packages that a file lists.
 pub fn environment_of(name: &str, requirements: &Path) -> Result<PathBuf, Failure> {
     let environment = program::target_directory().join(name);
-    let cannot = |error: io::Error| Failure::new(format!("cannot prepare {}: {error}", environment.display()));
-    fs::create_dir_all(program::target_directory()).map_err(cannot)?;
-    // Two chores at once would install over each other.
-    let lock = File::create(environment.with_extension("lock")).map_err(cannot)?;
-    lock.lock().map_err(cannot)?;
-    program::ensure("python3")?;
-    let version = program::output(Command::new("python3").args(["-c", "import sys; print(sys.version)"]))?;
-    let wanted = version + &fs::read_to_string(requirements).map_err(cannot)?;
-    let stamp = environment.join("installed");
-    if fs::read_to_string(&stamp).is_ok_and(|it| it == wanted) {
-        return Ok(environment);
-    }
-    eprintln!("installing what {} lists into {}", requirements.display(), environment.display());
-    if environment.exists() {
-        fs::remove_dir_all(&environment).map_err(cannot)?;
-    }
-    program::output(Command::new("python3").args(["-m", "venv"]).arg(&environment)).map_err(|failure| {
-        let remedy = "Python's `venv` is needed; on Debian: `apt-get install python3-venv`";
-        Failure::new(format!("{}\n{remedy}", failure.message()))
+    let list = fs::read_to_string(requirements);
+    let list = list.map_err(|error| Failure::new(format!("cannot read {}: {error}", requirements.display())))?;
+    let what = format!("what {} lists", requirements.display());
+    installed(&environment, &what, &(python_version()? + &list), || {
+        make_environment(&environment)?;
+        run_pip(pip(&environment).arg("--requirement").arg(requirements))
     })?;
-    let mut pip = pip(&environment);
-    program::output(pip.arg("--requirement").arg(requirements)).map_err(|failure| {
-        let remedy = "pip needs PyPI, or an index that its configuration names, and a Python of 3.10 or later";
-        Failure::new(format!("{}\n{remedy}", failure.message()))
-    })?;
-    fs::write(&stamp, wanted).map_err(cannot)?;
     Ok(environment)
-}
-
-fn pip(environment: &Path) -> Command {
-    let mut pip = Command::new(environment.join("bin/python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]);
-    pip
 }
 
 #[cfg(test)]

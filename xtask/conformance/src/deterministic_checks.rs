@@ -9,12 +9,11 @@ use jurat_core::evidence::run;
 use jurat_core::plan::{Samples, examine};
 use jurat_core::suite::{TaskKind, load};
 use jurat_format::problem::Severity;
-use jurat_format::source::{Files, ReadError};
 use jurat_format::value::{Map, Val, Value};
 use jurat_host::HostFiles;
 use jurat_host::hook::{self, Ender, HookCall};
 
-use super::{Answer, compared, object, part, text_part};
+use super::{Answer, Memory, compared, error, object, part, text_part};
 
 pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
     let root = Scratch::new(text_part(case, "name")?)?;
@@ -63,10 +62,6 @@ fn hooked(hook: &Hook, check: &Check, evidence: &Val<'_>) -> Value {
     }
 }
 
-fn error(kind: &'static str) -> Value {
-    object([("error", Val::from(kind))])
-}
-
 /// The check, read from a suite that has nothing else; `None` when it is refused.
 fn check(definition: &Val<'_>, home: &Path) -> Option<Check> {
     let suite = Val::Map(
@@ -86,15 +81,6 @@ fn check(definition: &Val<'_>, home: &Path) -> Option<Check> {
     match loaded.suite.tasks.first().map(|it| &it.kind) {
         Some(TaskKind::Check(check)) => Some((**check).clone()),
         _ => None,
-    }
-}
-
-/// A definition that is in no file.
-struct Memory(String);
-
-impl Files for Memory {
-    fn read(&self, _: &Path, _: u64) -> Result<Vec<u8>, ReadError> {
-        Ok(self.0.clone().into_bytes())
     }
 }
 

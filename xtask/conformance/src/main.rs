@@ -18,6 +18,8 @@ mod templates;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
+use jurat_compare::Fault;
+use jurat_format::source::{Files, ReadError};
 use jurat_format::value::{SourceId, Val, Value, json_node, parse_json};
 
 use chores::chore::{self, Arguments, Failure};
@@ -125,6 +127,57 @@ fn compared(case: &Val<'_>, expected: &Val<'_>, got: &Value, same: impl Fn(&Val<
     let accepted = case.get("accept").and_then(Val::as_list).unwrap_or(&[]);
     let right = same(expected, got) || accepted.iter().any(|it| same(it, got));
     Answer { expected: expected.to_string(), got: got.to_string(), right }
+}
+
+/// Whether values agree: numbers by value, objects in any order.
+fn same(expected: &Val<'_>, got: &Val<'_>) -> bool {
+    agree(expected, got, |expected, got| expected == got)
+}
+
+/// The same, where numbers agree to within 1e-12.
+fn nearly_same(expected: &Val<'_>, got: &Val<'_>) -> bool {
+    agree(expected, got, |expected, got| (expected - got).abs() <= 1e-12)
+}
+
+fn agree(expected: &Val<'_>, got: &Val<'_>, numbers: fn(f64, f64) -> bool) -> bool {
+    match (expected, got) {
+        (Val::Map(expected), Val::Map(got)) => {
+            let has = |(key, value): (&str, &Val<'_>)| got.get(key).is_some_and(|it| agree(value, it, numbers));
+            expected.len() == got.len() && expected.iter().all(has)
+        }
+        (Val::List(expected), Val::List(got)) => {
+            expected.len() == got.len() && expected.iter().zip(got).all(|(value, it)| agree(value, it, numbers))
+        }
+        (expected, got) => match (expected.as_f64(), got.as_f64()) {
+            (Some(expected), Some(got)) => numbers(expected, got),
+            _ => expected == got,
+        },
+    }
+}
+
+/// What recorded cases call a fault.
+fn fault(fault: Fault) -> Value {
+    error(match fault {
+        Fault::Kind => "type_error",
+        Fault::Content => "value_error",
+        Fault::Pattern => "regex_error",
+        Fault::Overflow => "overflow",
+        Fault::Steps => "step_limit",
+        Fault::Unsupported => "not_implemented",
+    })
+}
+
+fn error(kind: &'static str) -> Value {
+    object([("error", Val::from(kind))])
+}
+
+/// A definition that is in no file.
+struct Memory(String);
+
+impl Files for Memory {
+    fn read(&self, _: &Path, _: u64) -> Result<Vec<u8>, ReadError> {
+        Ok(self.0.clone().into_bytes())
+    }
 }
 
 /// A value as a node, for the readers that want places.

@@ -2,14 +2,11 @@
 
 use std::borrow::Cow;
 
-use jurat_compare::Fault;
 use jurat_compare::normalise::Normaliser;
-use jurat_core::outcome::{
-    self, Check, CrossComparison, Nodes, OutcomeError, Scope, TurnFilter, Wanted, all_turns_of, any_turn_of,
-};
+use jurat_core::outcome::{self, Check, CrossComparison, Nodes, Scope, TurnFilter, Wanted, all_turns_of, any_turn_of};
 use jurat_format::value::{Map, Val, Value};
 
-use super::{Answer, compared, object, part, text_part, with_node};
+use super::{Answer, compared, error, fault, part, same, text_part, with_node};
 
 pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
     let input = part(case, "input")?;
@@ -20,23 +17,6 @@ pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
         other => return Err(format!("there is no operation `{other}`")),
     };
     Ok(compared(case, part(case, "expect")?, &got, same))
-}
-
-/// Stored forms write whole numbers as floats here and there; everything else is the same exactly.
-fn same(expected: &Val<'_>, got: &Val<'_>) -> bool {
-    match (expected, got) {
-        (Val::Map(expected), Val::Map(got)) => {
-            expected.len() == got.len()
-                && expected.iter().all(|(key, value)| got.get(key).is_some_and(|it| same(value, it)))
-        }
-        (Val::List(expected), Val::List(got)) => {
-            expected.len() == got.len() && expected.iter().zip(got).all(|(expected, got)| same(expected, got))
-        }
-        (expected, got) => match (expected.as_f64(), got.as_f64()) {
-            (Some(expected), Some(got)) => expected == got,
-            _ => expected == got,
-        },
-    }
 }
 
 fn evaluated(case: &Val<'_>, input: &Val<'_>) -> Result<Value, String> {
@@ -53,7 +33,7 @@ fn evaluated(case: &Val<'_>, input: &Val<'_>) -> Result<Value, String> {
     {
         return Err("what `outcome_results` keeps differs".to_owned());
     }
-    Ok(outcome.unwrap_or_else(|it| fault(&it)))
+    Ok(outcome.unwrap_or_else(|it| fault(it.fault)))
 }
 
 /// The result as our evidence has it: what was read from an answer is called `parsed`.
@@ -164,19 +144,4 @@ fn cross_turn(args: &Val<'_>) -> Result<Check, String> {
     let source = (stored_scope(part(args, "source")?)?, text_part(args, "source_field")?);
     let target = (stored_scope(part(args, "target")?)?, text_part(args, "target_field")?);
     Ok(outcome::cross_turn(source, target, *comparison, normalize))
-}
-
-fn fault(outcome: &OutcomeError) -> Value {
-    error(match outcome.fault {
-        Fault::Kind => "type_error",
-        Fault::Content => "value_error",
-        Fault::Pattern => "regex_error",
-        Fault::Overflow => "overflow",
-        Fault::Steps => "step_limit",
-        Fault::Unsupported => "not_implemented",
-    })
-}
-
-fn error(kind: &'static str) -> Value {
-    object([("error", Val::from(kind))])
 }

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use jurat_compare::normalise::{Normaliser, normalise};
-use jurat_compare::{Entry, Fault, Inapplicable, Judgement, Operator};
+use jurat_compare::{Entry, Judgement, Operator};
 use jurat_format::value::{Val, Value};
 
-use super::{Answer, compared, object, part, text_part, with_node};
+use super::{Answer, compared, error, fault, nearly_same, part, text_part, with_node};
 
 pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
     let input = part(case, "input")?;
@@ -18,21 +18,7 @@ pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
         "normalize" => normalised(input)?,
         other => return Err(format!("there is no operation `{other}`")),
     };
-    Ok(compared(case, part(case, "expect")?, &got, same))
-}
-
-/// Numbers agree to within 1e-12; everything else exactly.
-pub(super) fn same(expected: &Val<'_>, got: &Val<'_>) -> bool {
-    match (expected, got) {
-        (Val::Map(expected), Val::Map(got)) => {
-            expected.len() == got.len()
-                && expected.iter().all(|(key, value)| got.get(key).is_some_and(|it| same(value, it)))
-        }
-        (expected, got) => match (expected.as_f64(), got.as_f64()) {
-            (Some(expected), Some(got)) => (expected - got).abs() <= 1e-12,
-            _ => expected == got,
-        },
-    }
+    Ok(compared(case, part(case, "expect")?, &got, nearly_same))
 }
 
 fn judged(input: &Val<'_>, value: &Val<'_>, expected: &Val<'_>, trace: bool) -> Result<Value, String> {
@@ -41,11 +27,11 @@ fn judged(input: &Val<'_>, value: &Val<'_>, expected: &Val<'_>, trace: bool) -> 
         return Ok(error("not_implemented"));
     }
     Ok(match operator.bind(expected.borrowed()) {
-        Err(inapplicable) => fault(&inapplicable),
+        Err(inapplicable) => fault(inapplicable.fault),
         Ok(comparison) => match comparison.judge(value) {
             Judgement::Passed => Val::Bool(true),
             Judgement::Failed(_) => Val::Bool(false),
-            Judgement::Error(inapplicable) => fault(&inapplicable),
+            Judgement::Error(inapplicable) => fault(inapplicable.fault),
         },
     })
 }
@@ -61,7 +47,7 @@ fn scored(input: &Val<'_>) -> Result<Value, String> {
     Ok(match score {
         Ok(score) if score.is_nan() => Val::from("nan"),
         Ok(score) => Val::F(score),
-        Err(inapplicable) => fault(&inapplicable),
+        Err(inapplicable) => fault(inapplicable.fault),
     })
 }
 
@@ -84,26 +70,11 @@ fn normalised(input: &Val<'_>) -> Result<Value, String> {
         Err(_) => error("invalid_definition"),
         Ok(normalisers) => match normalise(&normalisers, Cow::Borrowed(text)) {
             Ok(text) => Val::from(text.into_owned()),
-            Err(inapplicable) => fault(&inapplicable),
+            Err(inapplicable) => fault(inapplicable.fault),
         },
     })
 }
 
 fn is_trace(entry: &Entry) -> bool {
     entry.name.starts_with("Trace")
-}
-
-pub(super) fn fault(inapplicable: &Inapplicable) -> Value {
-    error(match inapplicable.fault {
-        Fault::Kind => "type_error",
-        Fault::Content => "value_error",
-        Fault::Pattern => "regex_error",
-        Fault::Overflow => "overflow",
-        Fault::Steps => "step_limit",
-        Fault::Unsupported => "not_implemented",
-    })
-}
-
-pub(super) fn error(kind: &'static str) -> Value {
-    object([("error", Val::from(kind))])
 }

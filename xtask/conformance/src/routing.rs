@@ -1,6 +1,5 @@
 //! Routing: paths into the state, conditions, edges, and whole scenarios whose turns are given.
 
-use jurat_compare::Inapplicable;
 use jurat_core::effect::{Action, Message, Outcome, Printed, Request, Returned, Seat, ToolCall};
 use jurat_core::scenario::{
     Callable, Edge, End, Execution, FailureCategory, GivenTurn, ReadyEdge, ReadyScenario, Route, State, StatePath,
@@ -10,9 +9,8 @@ use jurat_core::template::{JudgedBy, Verified};
 use jurat_format::value::{Map, Val, Value};
 use std::time::Duration;
 
-use super::primitives::{error, fault};
-use super::scenario_validation::{condition, same, scenario};
-use super::{Answer, compared, object, part, text_part};
+use super::scenario_validation::{condition, scenario};
+use super::{Answer, compared, error, fault, object, part, same, text_part};
 
 pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
     let input = part(case, "input")?;
@@ -63,7 +61,7 @@ fn routed(edges: &[Val<'_>], at: &Val<'_>) -> Result<Result<Option<usize>, Value
         Route::Along(ix) => Ok(Some(ix)),
         Route::Ends => Ok(None),
         Route::Calls(_) => return Err("a condition that is code cannot be tested here".to_owned()),
-        Route::Unclear { fault: kind, reason, .. } => Err(fault(&Inapplicable { fault: kind, reason })),
+        Route::Unclear { fault: kind, .. } => Err(fault(kind)),
     })
 }
 
@@ -177,7 +175,7 @@ fn updated(action: &Action, script: Option<&Val<'_>>) -> Returned {
 fn ended(execution: &Execution, asked: &[(String, Vec<Message>)]) -> Value {
     // The peer gives up the whole run where nobody can tell how to go on.
     if let Some(kind) = execution.unclear {
-        return fault(&Inapplicable { fault: kind, reason: String::new() });
+        return fault(kind);
     }
     let evidence = execution.to_value();
     let turn = |(ix, (question, prior)): (usize, &(String, Vec<Message>))| {

@@ -8,7 +8,7 @@ use jurat_core::scenario::{
 };
 use jurat_format::value::{Map, Node, Val, Value};
 
-use super::{Answer, compared, object, part, text_part, with_node};
+use super::{Answer, compared, object, part, same, text_part, with_node};
 
 pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
     let input = part(case, "input")?;
@@ -23,23 +23,6 @@ pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
         other => return Err(format!("there is no operation `{other}`")),
     };
     Ok(compared(case, part(case, "expect")?, &got, same))
-}
-
-/// Numbers agree by value, objects in any order.
-pub(super) fn same(expected: &Val<'_>, got: &Val<'_>) -> bool {
-    match (expected, got) {
-        (Val::Map(expected), Val::Map(got)) => {
-            expected.len() == got.len()
-                && expected.iter().all(|(key, value)| got.get(key).is_some_and(|it| same(value, it)))
-        }
-        (Val::List(expected), Val::List(got)) => {
-            expected.len() == got.len() && expected.iter().zip(got).all(|(expected, got)| same(expected, got))
-        }
-        (expected, got) => match (expected.as_f64(), got.as_f64()) {
-            (Some(expected), Some(got)) => expected == got,
-            _ => expected == got,
-        },
-    }
 }
 
 fn built(input: &Val<'_>) -> Result<Value, String> {

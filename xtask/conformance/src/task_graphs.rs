@@ -9,10 +9,9 @@ use jurat_core::plan::{Plan, Samples};
 use jurat_core::suite::{Loaded, load};
 use jurat_core::verdict::Verdict;
 use jurat_format::problem::{Problem, Severity};
-use jurat_format::source::{Files, ReadError};
 use jurat_format::value::{Map, Val, Value};
 
-use super::{Answer as Compared, object, part, text_part};
+use super::{Answer as Compared, Memory, object, part, same, text_part};
 
 pub(super) fn run(case: &Val<'_>) -> Result<Compared, String> {
     let input = part(case, "input")?;
@@ -22,20 +21,6 @@ pub(super) fn run(case: &Val<'_>) -> Result<Compared, String> {
     let members = expected.as_map().ok_or("`expect` is not an object")?;
     let right = members.iter().all(|(key, value)| got.get(key).is_some_and(|it| same(value, it)));
     Ok(Compared { expected: expected.to_string(), got: got.to_string(), right })
-}
-
-/// Ids are compared without case; numbers by value.
-fn same(expected: &Val<'_>, got: &Val<'_>) -> bool {
-    match (expected, got) {
-        (Val::Map(expected), Val::Map(got)) => {
-            expected.len() == got.len()
-                && expected.iter().all(|(key, it)| got.get(key).is_some_and(|other| same(it, other)))
-        }
-        (expected, got) => match (expected.as_f64(), got.as_f64()) {
-            (Some(expected), Some(got)) => expected == got,
-            _ => expected == got,
-        },
-    }
 }
 
 fn evaluated(input: &Val<'_>) -> Result<Value, String> {
@@ -171,13 +156,4 @@ fn report(
         ("judge_attempts", Val::Map(attempts.iter().map(|(id, n)| (id.clone(), Val::from(u64::from(*n)))).collect())),
         ("bound_prompts", Val::Map(prompts.iter().map(|(id, text)| (id.clone(), Val::from(text.clone()))).collect())),
     ])
-}
-
-/// A definition in memory.
-struct Memory(String);
-
-impl Files for Memory {
-    fn read(&self, _: &Path, _: u64) -> Result<Vec<u8>, ReadError> {
-        Ok(self.0.clone().into_bytes())
-    }
 }

@@ -4,8 +4,7 @@ use jurat_compare::Operator;
 use jurat_core::template::{Field, GroundTruth, GroundTruthCase, Strategy, Template, TemplateError};
 use jurat_format::value::{Map, Val, Value};
 
-use super::primitives::{error, fault, same};
-use super::{Answer, compared, object, part, text_part, with_node};
+use super::{Answer, compared, error, fault, nearly_same, object, part, text_part, with_node};
 
 pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
     let input = part(case, "input")?;
@@ -13,7 +12,7 @@ pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
         "template_verify" => verified(input)?,
         other => return Err(format!("there is no operation `{other}`")),
     };
-    Ok(compared(case, part(case, "expect")?, &got, same))
+    Ok(compared(case, part(case, "expect")?, &got, nearly_same))
 }
 
 fn verified(input: &Val<'_>) -> Result<Value, String> {
@@ -37,7 +36,7 @@ fn verified(input: &Val<'_>) -> Result<Value, String> {
     let results = input.get("scenario_context").and_then(|it| it.get("node_results")).unwrap_or(&Val::Null);
     let verified = template.verify(&values, input.get("raw_trace").and_then(Val::as_str), results);
     if let Some(inapplicable) = verified.fields.iter().find_map(|it| it.result.as_ref().err()) {
-        return Ok(fault(inapplicable));
+        return Ok(fault(inapplicable.fault));
     }
     let yes_or_no = |it: Option<bool>| it.map_or(Val::Null, Val::Bool);
     let number = |it: Option<f64>| it.map_or(Val::Null, Val::F);

@@ -3,13 +3,14 @@
 //! `requirements.txt` says what is wanted, and `constraints.txt` pins what that brings along, if anything; `package-lock.json` does both for
 //! npm. So an installation today and one next year are the same. A stamp keeps what was installed: as long as it fits there is nothing to do.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use super::{Server, directory};
+use super::Server;
 use chores::chore::Failure;
+use chores::installation::{installed, make_environment, pip, python_version, run_pip, with_remedy};
 use chores::program;
 
 /// The lists of packages, in the order in which they are installed.
@@ -28,35 +29,18 @@ const NPM: [&str; 2] = ["package.json", "package-lock.json"];
 
 /// Sees to it that the server is installed, in the versions that its lists say.
 pub(super) fn install(server: Server) -> Result<(), Failure> {
-    let cannot = |error: io::Error| Failure::new(format!("cannot prepare {}: {error}", directory().display()));
-    fs::create_dir_all(directory()).map_err(cannot)?;
-    // Two chores at once would install over each other.
-    let lock = File::create(directory().join(format!("{}.lock", server.name()))).map_err(cannot)?;
-    lock.lock().map_err(cannot)?;
-    program::ensure("python3")?;
-    let environment = server.environment();
-    let stamp = environment.join("installed");
+    let cannot = |error: io::Error| Failure::new(format!("cannot read {}: {error}", server.scripts().display()));
     let wanted = stamped(&python_version()?, &server.scripts()).map_err(cannot)?;
-    if fs::read_to_string(&stamp).is_ok_and(|it| it == wanted) {
-        return Ok(());
-    }
-    eprintln!("installing `{}` into {}", server.name(), environment.display());
-    if environment.exists() {
-        fs::remove_dir_all(&environment).map_err(cannot)?;
-    }
-    make(server, &environment)?;
-    fs::write(&stamp, wanted).map_err(cannot)
+    let environment = server.environment();
+    installed(&environment, &format!("`{}`", server.name()), &wanted, || make(server, &environment))
 }
 
 fn make(server: Server, environment: &Path) -> Result<(), Failure> {
-    program::output(Command::new("python3").args(["-m", "venv"]).arg(environment)).map_err(|failure| {
-        let remedy = "Python's `venv` is needed; on Debian: `apt-get install python3-venv`";
-        Failure::new(format!("{}\n{remedy}", failure.message()))
-    })?;
+    make_environment(environment)?;
     for list in LISTS {
         let file = server.scripts().join(list.file);
         if file.is_file() {
-            pip(server, environment, &list, &file)?;
+            install_list(server, environment, &list, &file)?;
         }
     }
     if server.scripts().join(NPM[0]).is_file() { npm(server, environment) } else { Ok(()) }
@@ -70,28 +54,18 @@ fn npm(server: Server, environment: &Path) -> Result<(), Failure> {
     }
     let mut npm = Command::new("npm");
     npm.current_dir(environment).args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
-    program::output(&mut npm).map(drop).map_err(|failure| {
-        let remedy = "npm needs its registry, or one that its configuration names, and Node of 20 or later";
-        Failure::new(format!("cannot install `{}`: {}\n{remedy}", server.name(), failure.message()))
-    })
+    let remedy = "npm needs its registry, or one that its configuration names, and Node of 20 or later";
+    with_remedy(program::output(&mut npm).map(drop), remedy)
 }
 
-fn pip(server: Server, environment: &Path, list: &List, file: &Path) -> Result<(), Failure> {
-    let mut pip = Command::new(environment.join("bin/python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]).args(list.options);
-    pip.arg("--requirement").arg(file);
+fn install_list(server: Server, environment: &Path, list: &List, file: &Path) -> Result<(), Failure> {
+    let mut pip = pip(environment);
+    pip.args(list.options).arg("--requirement").arg(file);
     let constraints = server.scripts().join(CONSTRAINTS);
     if constraints.is_file() {
         pip.arg("--constraint").arg(constraints);
     }
-    program::output(&mut pip).map(drop).map_err(|failure| {
-        let remedy = "pip needs PyPI, or an index that its configuration names, and a Python of 3.10 or later";
-        Failure::new(format!("cannot install `{}`: {}\n{remedy}", server.name(), failure.message()))
-    })
-}
-
-fn python_version() -> Result<String, Failure> {
-    program::output(Command::new("python3").args(["-c", "import sys; print(sys.version)"]))
+    run_pip(&mut pip)
 }
 
 /// All that decides what is installed.

@@ -3,12 +3,12 @@
 //! Each run has an artifact and the files that it left, on disk, as an agent leaves them; a suite of twenty checks looks at all of them. The suite names no
 //! program and no model, so there is nobody to be started or asked.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use super::figure::{Figure, Target, Unit, grouped};
+use super::scratch::write;
 use super::{Kit, Lines};
 use crate::rounds::least;
 use chores::chore::Failure;
@@ -67,8 +67,8 @@ fn recorded(kit: &Kit, n_runs: u64) -> Result<PathBuf, Failure> {
         let id = format!("run-{ix:04}");
         let report = report(ix);
         write(&directory.join(&id).join("report.md"), &report)?;
-        write(&directory.join(&id).join("orders.csv"), &"order,amount\n118,12\n".repeat(20))?;
-        write(&directory.join(&id).join("run.json"), &artifact(&id, &report).to_string())?;
+        write(&directory.join(&id).join("orders.csv"), "order,amount\n118,12\n".repeat(20))?;
+        write(&directory.join(&id).join("run.json"), artifact(&id, &report).to_string())?;
         suite.push_str(&format!("  - {{ id: {id}, artifact: {id}/run.json }}\n"));
     }
     suite.push_str("tasks:\n");
@@ -131,9 +131,4 @@ fn artifact(id: &str, report: &str) -> Value {
         "output_artifacts": [output(1, "report.md"), output(2, "orders.csv")],
         "runner_metadata": { "exit_status": 0 },
     })
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let made = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(path, text));
-    made.map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
 }

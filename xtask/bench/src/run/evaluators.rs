@@ -3,12 +3,12 @@
 //! Calls are measured by `crates/jurat-sandbox/benches/calls.rs`, whose workers are the program that is measured; rows by running a suite. Times are of the clock on
 //! the wall, because that is what somebody waits for, and only mean something on an idle machine.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use super::figure::{Figure, Reference, Target, Unit, grouped};
 use super::jurat::forget;
+use super::scratch::write;
 use super::{Kit, Lines};
 use crate::benchmark;
 use chores::chore::Failure;
@@ -47,7 +47,7 @@ type Calls = Vec<(String, String, f64)>;
 fn calls(kit: &Kit) -> Result<Calls, Failure> {
     let bench = benchmark("jurat-sandbox", "calls")?;
     eprintln!("evaluators: calls");
-    let said = program::output(Command::new(bench).arg("--worker").arg(kit.jurat.program()))?;
+    let said = program::output(Command::new(bench).arg("--worker").arg(kit.jurat.path()))?;
     Ok(said.lines().filter_map(read).collect())
 }
 
@@ -78,7 +78,7 @@ fn rows(kit: &Kit, n_rows: u64, calls: &Calls) -> Result<Vec<Figure>, Failure> {
     let spawned = found(calls, "python", SPAWNED)
         .ok_or_else(|| Failure::new("the benchmark of calls does not say what a process for each costs"))?;
     let directory = kit.scratch.directory("evaluated")?;
-    write(&directory, n_rows)?;
+    write_rows(&directory, n_rows)?;
     eprintln!("evaluators: {} rows", grouped(n_rows));
     forget(&directory)?;
     let cost = kit.jurat.evaluate(&kit.yardstick, &directory, n_rows)?;
@@ -105,14 +105,13 @@ tasks:
   - { id: right, evaluate: same, field_path: label, operator: equals, expected_value: same }
 ";
 
-fn write(directory: &Path, n_rows: u64) -> Result<(), Failure> {
+fn write_rows(directory: &Path, n_rows: u64) -> Result<(), Failure> {
     let row = |it: u64| {
         format!("{{\"id\":\"r{it}\",\"output\":\" the answer is {it} \",\"reference\":\"the answer is {it}\"}}\n")
     };
     let rows: String = (0..n_rows).map(row).collect();
-    let failed = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", directory.display()));
-    fs::write(directory.join("suite.yaml"), SUITE).map_err(failed)?;
-    fs::write(directory.join("records.jsonl"), rows).map_err(failed)
+    write(&directory.join("suite.yaml"), SUITE)?;
+    write(&directory.join("records.jsonl"), rows)
 }
 
 #[cfg(test)]

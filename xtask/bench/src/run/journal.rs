@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::figure::{Figure, Target, Unit, grouped};
 use super::judges::{MOST_AT_ONCE, asked, counted};
+use super::scratch::write;
 use super::yardstick::{Cost, Endpoint};
 use super::{Kit, Lines};
 use chores::chore::Failure;
@@ -38,7 +39,7 @@ fn figures(kit: &Kit, n_answers: u64, name: &str) -> Result<Vec<Figure>, Failure
     let known = read(&records)?;
     for (place, rows) in [("first", [new_row("before"), known.clone()]), ("last", [known, new_row("behind")])] {
         eprintln!("{name}: a new row comes {place}");
-        write(&records, &rows.concat())?;
+        write(&records, rows.concat())?;
         let (cost, waited) = asked_for_one(kit, &directory, &endpoint)?;
         figures.push(
             Figure::new(format!("{name}: until a new {place} row is asked for"), waited.as_secs_f64(), Unit::Seconds)
@@ -73,10 +74,6 @@ fn new_row(id: &str) -> Vec<u8> {
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    fs::write(path, bytes).map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
 }
 
 #[cfg(test)]

@@ -35,6 +35,16 @@ pub(super) struct Run {
     pub(super) is_stored: bool,
 }
 
+impl Run {
+    /// The run, if its output has this number.
+    fn names(self, n: u64, things: &str) -> Result<Run, Failure> {
+        match names(&self.cost.said()?, n) {
+            true => Ok(self),
+            false => Err(Failure::new(format!("`jurat run` does not report {n} {things}"))),
+        }
+    }
+}
+
 impl Jurat {
     pub(super) fn at(program: PathBuf) -> Result<Jurat, Failure> {
         let version = program::output(Command::new(&program).arg("--version"))?.trim().to_owned();
@@ -49,11 +59,7 @@ impl Jurat {
     pub(super) fn judge(&self, yardstick: &Yardstick, data: &Data) -> Result<Run, Failure> {
         forget(&data.directory)?;
         let run = self.run(yardstick, &data.directory, &["run", "suite.yaml"], &[exit(data)])?;
-        if names(&run.cost.said()?, data.rows) {
-            Ok(run)
-        } else {
-            Err(Failure::new(format!("`jurat run` does not say that it judged {} rows", data.rows)))
-        }
+        run.names(data.rows, "rows")
     }
 
     /// Runs a suite over records and compares its counts with what was written.
@@ -86,37 +92,20 @@ impl Jurat {
         let (repeat, at_once) = (conversations.to_string(), at_once.to_string());
         let run =
             self.run(yardstick, directory, &["run", "suite.yaml", "--repeat", &repeat, "-j", &at_once], &[PASSED])?;
-        if names(&run.cost.said()?, conversations) {
-            Ok(run)
-        } else {
-            Err(Failure::new(format!("`jurat run` does not say that it had {conversations} conversations")))
-        }
-    }
-
-    /// Where it is.
-    pub(super) fn program(&self) -> &Path {
-        &self.program
+        run.names(conversations, "conversations")
     }
 
     /// Runs a suite whose evaluator is code, and checks that every row was looked at.
     pub(super) fn evaluate(&self, yardstick: &Yardstick, directory: &Path, rows: u64) -> Result<Cost, Failure> {
         let run = self.run(yardstick, directory, &["run", "suite.yaml"], &[PASSED])?;
-        if names(&run.cost.said()?, rows) {
-            Ok(run.cost)
-        } else {
-            Err(Failure::new(format!("`jurat run` does not say that it evaluated {rows} rows")))
-        }
+        run.names(rows, "rows").map(|it| it.cost)
     }
 
     /// Judges runs that were kept, as if nothing had been run before, and checks that all of them passed.
     pub(super) fn rescore(&self, yardstick: &Yardstick, directory: &Path, runs: u64) -> Result<Cost, Failure> {
         forget(directory)?;
         let run = self.run(yardstick, directory, &["run", "suite.yaml"], &[PASSED])?;
-        if names(&run.cost.said()?, runs) {
-            Ok(run.cost)
-        } else {
-            Err(Failure::new(format!("`jurat run` does not say that it judged {runs} runs")))
-        }
+        run.names(runs, "runs").map(|it| it.cost)
     }
 
     /// Reads the latest run of a directory.

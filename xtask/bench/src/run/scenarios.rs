@@ -3,12 +3,12 @@
 //! Many conversations are one scenario that is repeated: reading ten thousand scenarios would measure the reading of YAML. Costs are slopes between
 //! two sizes, so that starting and ending are not in them. Everything is stored, as always.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::figure::{Figure, Reference, Target, Unit, grouped};
 use super::judges::counted;
+use super::scratch::write;
 use super::{Kit, Lines};
 use crate::rounds::{least, median, ratio, spread};
 use chores::chore::Failure;
@@ -92,7 +92,7 @@ fn many(kit: &Kit) -> Result<Vec<Figure>, Failure> {
     let endpoint = kit.yardstick.endpoint(LATENCY)?;
     let model = format!("{{ model: openai/yardstick, base_url: 'http://{}/v1' }}", endpoint.address());
     let directory = kit.scratch.directory("conversations")?;
-    write(&directory, "suite.yaml", &suite(SHORT, &model, None))?;
+    write(&directory.join("suite.yaml"), suite(SHORT, &model, None))?;
     let pair = |conversations: u64, at_once: u64| -> Result<(Duration, Duration), Failure> {
         let n_calls = conversations * SHORT;
         endpoint.reset()?;
@@ -135,9 +135,9 @@ fn scripted(kit: &Kit, n_turns: u64, has_parser: bool) -> Result<PathBuf, Failur
     let name = format!("conversation-{n_turns}{}", if has_parser { "-parsed" } else { "" });
     let directory = kit.scratch.directory(&name)?;
     let parser = has_parser.then_some("script/parser.jsonl");
-    write(&directory, "suite.yaml", &suite(n_turns, "script/subject.jsonl", parser))?;
-    write(&directory, "subject.jsonl", "{\"reply\": \"It is right: rain.\", \"times\": \"*\"}\n")?;
-    write(&directory, "parser.jsonl", "{\"reply\": {\"weather\": \"rain\"}, \"times\": \"*\"}\n")?;
+    write(&directory.join("suite.yaml"), suite(n_turns, "script/subject.jsonl", parser))?;
+    write(&directory.join("subject.jsonl"), "{\"reply\": \"It is right: rain.\", \"times\": \"*\"}\n")?;
+    write(&directory.join("parser.jsonl"), "{\"reply\": {\"weather\": \"rain\"}, \"times\": \"*\"}\n")?;
     Ok(directory)
 }
 
@@ -171,9 +171,4 @@ scenarios:
 ",
         most = n_turns - 1,
     )
-}
-
-fn write(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
-    let path = directory.join(name);
-    fs::write(&path, text).map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
 }

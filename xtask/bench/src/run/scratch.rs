@@ -45,3 +45,9 @@ pub(super) fn emptied(path: &Path) -> Result<(), Failure> {
         .and_then(|()| fs::create_dir_all(path))
         .map_err(|error| Failure::new(format!("cannot make {} a new directory: {error}", path.display())))
 }
+
+/// Writes a file, and the directories above it.
+pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+    let made = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(path, content));
+    made.map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
+}
