@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jurat_core::effect::wire::{action_json, outcome_json, read_outcome, request_json};
 use jurat_core::effect::{
-    Action, Asker, EffectKey, Endpoint, Fault, FaultKind, Outcome, Request, Reuse, Seat, StepSite,
+    Action, Asker, EffectKey, Endpoint, Fault, FaultKind, Outcome, Request, Reuse, Slot, StepSite,
 };
 use jurat_core::plan::{CaseIx, Plan};
 use jurat_core::verdict::StopReason;
@@ -426,27 +426,27 @@ impl Effects<'_> {
             Asker::Case => return format!("{} of `{}`", turn_words(at.site), at.name),
             Asker::Turn(turn) => return format!("turn {} ({}) of `{}`", turn + 1, turn_words(at.site), at.name),
         };
-        let seat = if at.site.seat > 0 { format!(", judge {}", at.site.seat + 1) } else { String::new() };
+        let slot = if at.site.slot > 0 { format!(", judge {}", at.site.slot + 1) } else { String::new() };
         let turn = if at.site.turn > 0 { format!(", asked again {}", at.site.turn) } else { String::new() };
-        format!("{task} of `{}`{seat}{turn}", at.name)
+        format!("{task} of `{}`{slot}{turn}", at.name)
     }
 }
 
 /// Who is asked at a site of a turn, or about a row, in words.
 fn turn_words(site: StepSite) -> String {
     let number = site.turn + 1;
-    match Seat::numbered(site.seat) {
-        Some(Seat::Subject) if site.turn == 0 => "the subject".to_owned(),
-        Some(Seat::Subject) => format!("the subject, with results of tools, {number}"),
-        Some(Seat::Tool) => format!("tool call {number}"),
-        Some(Seat::Parser) => "the parser".to_owned(),
-        Some(Seat::Update) => "the update of the state".to_owned(),
-        Some(Seat::Handover) => "the handover".to_owned(),
-        Some(Seat::Edge) => format!("the condition of edge {number}"),
-        Some(Seat::Tools) => format!("the tools of server {number}"),
-        Some(Seat::Outcome) => format!("criterion {number}"),
-        Some(Seat::Rubric(ix)) => format!("rating {}", ix + 1),
-        None => format!("seat {}", site.seat),
+    match Slot::numbered(site.slot) {
+        Some(Slot::Subject) if site.turn == 0 => "the subject".to_owned(),
+        Some(Slot::Subject) => format!("the subject, with results of tools, {number}"),
+        Some(Slot::Tool) => format!("tool call {number}"),
+        Some(Slot::Parser) => "the parser".to_owned(),
+        Some(Slot::Update) => "the update of the state".to_owned(),
+        Some(Slot::Handover) => "the handover".to_owned(),
+        Some(Slot::Edge) => format!("the condition of edge {number}"),
+        Some(Slot::Tools) => format!("the tools of server {number}"),
+        Some(Slot::Outcome) => format!("criterion {number}"),
+        Some(Slot::Rubric(ix)) => format!("rating {}", ix + 1),
+        None => format!("slot {}", site.slot),
     }
 }
 

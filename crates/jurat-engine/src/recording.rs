@@ -135,8 +135,8 @@ pub struct EffectLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario_turn: Option<u32>,
     /// Which of its judges; in a turn of a scenario, who is asked.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub seat: u32,
+    #[serde(rename = "seat", default, skip_serializing_if = "is_zero")]
+    pub slot: u32,
     /// How often it had been asked before.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub turn: u32,
@@ -173,7 +173,7 @@ struct LineSite {
     replicate: u32,
     task: Option<String>,
     scenario_turn: Option<u32>,
-    seat: u32,
+    slot: u32,
     turn: u32,
 }
 
@@ -197,8 +197,8 @@ impl EffectLines {
             let key = EffectKey::parse(&line.key).ok_or_else(|| bad(format!("`{}` is no key", line.key)))?;
             let recorded = Recorded::read(key, line.request.get(), line.outcome.get());
             let recorded = recorded.map_err(|error| bad(error.to_string()))?;
-            let EffectLine { case, prompt, subject, replicate, task, scenario_turn, seat, turn, .. } = line;
-            let site = LineSite { case, prompt, subject, replicate, task, scenario_turn, seat, turn };
+            let EffectLine { case, prompt, subject, replicate, task, scenario_turn, slot, turn, .. } = line;
+            let site = LineSite { case, prompt, subject, replicate, task, scenario_turn, slot, turn };
             by_site.insert(site, recorded);
         }
         Ok(EffectLines { by_site })
@@ -225,7 +225,7 @@ impl Recording for EffectLines {
             replicate: variant.replicate,
             task: task.map(str::to_owned),
             scenario_turn: site.asker.turn(),
-            seat: site.seat,
+            slot: site.slot,
             turn: site.turn,
         };
         Ok(self.by_site.get(&site).cloned())

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jurat_core::artifact::RunStatus;
-use jurat_core::effect::{FaultKind, Finish, Outcome, Seat, StepSite, Usage};
+use jurat_core::effect::{FaultKind, Finish, Outcome, Slot, StepSite, Usage};
 use jurat_core::judge::Marks;
 use jurat_core::plan::{CaseIx, CaseLayout, TaskIx};
 use jurat_core::report::Spent;
@@ -351,7 +351,7 @@ impl Tally {
     }
 
     pub(crate) fn add(&self, case_ix: CaseIx, site: StepSite, outcome: &Outcome, is_reused: bool) {
-        let is_of_subject = site.asker.task().is_none() && Seat::numbered(site.seat) == Some(Seat::Subject);
+        let is_of_subject = site.asker.task().is_none() && Slot::numbered(site.slot) == Some(Slot::Subject);
         let variant = self.layout.variant(case_ix).and_then(|it| self.by_variant.get(it));
         for taken in [&self.whole].into_iter().chain(variant) {
             taken.lock().unwrap_or_else(PoisonError::into_inner).add(outcome, is_of_subject, is_reused);

@@ -1,6 +1,6 @@
 //! Routing: paths into the state, conditions, edges, and whole scenarios whose turns are given.
 
-use jurat_core::effect::{Action, Message, Outcome, Printed, Request, Returned, Seat, ToolCall};
+use jurat_core::effect::{Action, Message, Outcome, Printed, Request, Returned, Slot, ToolCall};
 use jurat_core::scenario::{
     Callable, Edge, End, Execution, FailureCategory, GivenTurn, ReadyEdge, ReadyScenario, Route, State, StatePath,
     StateUpdate, Traversal, TurnFailure, route,
@@ -101,14 +101,14 @@ fn executed(input: &Val<'_>) -> Result<Value, String> {
     loop {
         let steps = traversal.steps();
         let Some(step) = steps.first() else { break };
-        match (Seat::numbered(step.site.seat), &step.request) {
-            (Some(Seat::Subject), _) => {
+        match (Slot::numbered(step.site.slot), &step.request) {
+            (Some(Slot::Subject), _) => {
                 let turn = turns.get(asked.len()).ok_or("there are more turns than are given")?;
                 let now = traversal.turn_input().ok_or("a subject is asked that has no input")?;
                 asked.push((now.question.clone(), traversal.prior()));
                 traversal.take(given(turn)?);
             }
-            (Some(Seat::Update), Request::Action(action)) => {
+            (Some(Slot::Update), Request::Action(action)) => {
                 let turn = asked.len().checked_sub(1).and_then(|it| turns.get(it));
                 let returned = updated(action, turn.and_then(|it| it.get("state_update")));
                 traversal.apply(step.site, Outcome::Returned(Box::new(returned)));

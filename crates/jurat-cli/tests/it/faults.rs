@@ -181,7 +181,7 @@ fn a_reply_of_any_other_shape_is_an_error_of_its_task() {
 }
 
 #[test]
-fn one_seat_without_a_reply_leaves_a_panel_undecided() {
+fn one_slot_without_a_reply_leaves_a_panel_undecided() {
     for aggregate in ["majority", "all", "any", "mean", "median"] {
         for reply in ["", "null", "{\"n\": 1, \"n\": 1}", "{\"n\": "] {
             let suite = format!(

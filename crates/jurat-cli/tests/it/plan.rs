@@ -95,7 +95,7 @@ fn cases_are_counted_as_a_run_selects_them() {
 }
 
 #[test]
-fn each_prompt_subject_repetition_and_seat_is_counted() {
+fn each_prompt_subject_repetition_and_slot_is_counted() {
     let suite = "\
 suite: matrix
 records: [{ id: a, q: Why? }, { id: b, q: How? }]

@@ -6,7 +6,7 @@ use super::runner::{Performer, Runner};
 use super::turn_report::{FaultSource, TurnReport};
 use super::{AgentCase, ProbeTool};
 use crate::artifact::Tokens;
-use crate::effect::{Action, Answer, Asker, Message, Messages, ModelRequest, Outcome, Request, Role, Seat, Tool};
+use crate::effect::{Action, Answer, Asker, Message, Messages, ModelRequest, Outcome, Request, Role, Slot, Tool};
 use crate::tool::{Conclusion, Inquiry, Offer, Said};
 
 pub(super) static RUNNER: Runner = Runner {
@@ -98,11 +98,11 @@ impl<'p> Probe<'p> {
     pub fn apply(&mut self, outcome: Outcome) {
         let Some(inquiry) = &mut self.turn else { return };
         let Some(site) = inquiry.steps(Asker::Case).first().map(|it| it.site) else { return };
-        let Some(seat) = Seat::numbered(site.seat) else { return };
+        let Some(slot) = Slot::numbered(site.slot) else { return };
         if let Outcome::Answer(answer) = &outcome {
             add_answer(&mut self.report, answer);
         }
-        inquiry.apply(seat, site.turn, outcome);
+        inquiry.apply(slot, site.turn, outcome);
         for it in &inquiry.dialogue().tool_uses[self.n_returned..] {
             let Some(output) = &it.output else { break };
             self.report.returned(None, Some(it.id.clone()), Some(it.is_error), Val::from(output.clone()));

@@ -8,7 +8,7 @@ use crate::effect::{Action, Asker, Outcome, Role, StepSite};
 use crate::scenario::Step;
 use crate::verdict::Verdict;
 
-const SITE: StepSite = StepSite { asker: Asker::Case, seat: 0, turn: 0 };
+const SITE: StepSite = StepSite { asker: Asker::Case, slot: 0, turn: 0 };
 
 #[derive(Debug)]
 pub(super) struct AgentRun {

@@ -108,7 +108,7 @@ impl<'p> Case<'p> {
             Phase::Probe { state, .. } => state.steps().into_iter().map(Step::from).collect(),
             Phase::Scenario { traversal, .. } => traversal.steps(),
             Phase::Agent { run, .. } => run.steps(),
-            // A panel may have many seats: what was asked of the others is not copied.
+            // A panel may have many slots: what was asked of the others is not copied.
             Phase::Tasks(state) => return state.steps().filter(|it| is_new(it.site)).map(Step::from).collect(),
         };
         steps.retain(|it| is_new(it.site));

@@ -5,7 +5,7 @@
 
 use jurat_format::value::{Context, Val};
 
-use crate::effect::{Asker, Fault, Message, ModelRequest, Outcome, Role, Seat, StepSite};
+use crate::effect::{Asker, Fault, Message, ModelRequest, Outcome, Role, Slot, StepSite};
 use crate::plan::PlannedAsk;
 use crate::tool::{Conclusion, Dialogue, Inquiry, Listing, Said, Step};
 use crate::verdict::Verdict;
@@ -61,17 +61,17 @@ impl<'p> ProbeState<'p> {
 
     /// Takes in one outcome. Outcomes of requests that are not open change nothing.
     pub fn apply(&mut self, site: StepSite, outcome: Outcome) {
-        let Some(seat) = Seat::numbered(site.seat).filter(|_| site.asker == Asker::Case) else { return };
-        match (seat, &mut self.phase) {
-            (Seat::Tools, Phase::Listing(_)) => match outcome {
+        let Some(slot) = Slot::numbered(site.slot).filter(|_| site.asker == Asker::Case) else { return };
+        match (slot, &mut self.phase) {
+            (Slot::Tools, Phase::Listing(_)) => match outcome {
                 Outcome::NotRun(reason) => self.phase = Phase::Done(Err(Verdict::NotRun(reason))),
                 outcome => {
                     self.tools.apply(site.turn, &outcome);
                     self.after_listing();
                 }
             },
-            (Seat::Subject | Seat::Tool, Phase::Asking(inquiry)) => {
-                inquiry.apply(seat, site.turn, outcome);
+            (Slot::Subject | Slot::Tool, Phase::Asking(inquiry)) => {
+                inquiry.apply(slot, site.turn, outcome);
                 self.after_asking();
             }
             _ => {}

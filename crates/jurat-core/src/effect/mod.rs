@@ -33,4 +33,4 @@ pub use request::{Message, ModelRequest, Request, Tool, ToolCall, ToolChoice};
 pub use reuse::Reuse;
 pub use role::Role;
 pub use schema::Schema;
-pub use site::{Asker, Seat, StepSite};
+pub use site::{Asker, Slot, StepSite};

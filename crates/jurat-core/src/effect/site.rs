@@ -6,8 +6,8 @@ use crate::task::TaskIx;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StepSite {
     pub asker: Asker,
-    /// Which of its judges: members of a panel in order, each as often as it is repeated. A subject has one seat.
-    pub seat: u32,
+    /// Which of its judges: members of a panel in order, each as often as it is repeated. A subject has one slot.
+    pub slot: u32,
     /// How often it was asked before with the problem stated, because its answer was not valid.
     pub turn: u32,
 }
@@ -19,13 +19,13 @@ pub enum Asker {
     Case,
     /// A task asks a judge.
     Task(TaskIx),
-    /// A turn of a scenario; turns are counted from 0. Its seats are those of [`Seat`].
+    /// A turn of a scenario; turns are counted from 0. Its slots are those of [`Slot`].
     Turn(u32),
 }
 
-/// Who is asked in a turn of a scenario, as the number of a seat.
+/// Who is asked in a turn of a scenario, as the number of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Seat {
+pub enum Slot {
     /// The subject. `turn` of the site counts how often it was given results of tools.
     Subject,
     /// A tool; `turn` counts the calls of this turn.
@@ -46,34 +46,34 @@ pub enum Seat {
     Rubric(u32),
 }
 
-impl Seat {
-    /// The number of the seat, as it is stored.
+impl Slot {
+    /// The number of the slot, as it is stored.
     pub fn number(self) -> u32 {
         match self {
-            Seat::Subject => 0,
-            Seat::Tool => 1,
-            Seat::Parser => 2,
-            Seat::Update => 3,
-            Seat::Handover => 4,
-            Seat::Edge => 5,
-            Seat::Tools => 6,
-            Seat::Outcome => 7,
-            Seat::Rubric(ix) => ix.saturating_add(16),
+            Slot::Subject => 0,
+            Slot::Tool => 1,
+            Slot::Parser => 2,
+            Slot::Update => 3,
+            Slot::Handover => 4,
+            Slot::Edge => 5,
+            Slot::Tools => 6,
+            Slot::Outcome => 7,
+            Slot::Rubric(ix) => ix.saturating_add(16),
         }
     }
 
-    /// The seat with this number.
-    pub fn numbered(number: u32) -> Option<Seat> {
+    /// The slot with this number.
+    pub fn numbered(number: u32) -> Option<Slot> {
         Some(match number {
-            0 => Seat::Subject,
-            1 => Seat::Tool,
-            2 => Seat::Parser,
-            3 => Seat::Update,
-            4 => Seat::Handover,
-            5 => Seat::Edge,
-            6 => Seat::Tools,
-            7 => Seat::Outcome,
-            other => Seat::Rubric(other.checked_sub(16)?),
+            0 => Slot::Subject,
+            1 => Slot::Tool,
+            2 => Slot::Parser,
+            3 => Slot::Update,
+            4 => Slot::Handover,
+            5 => Slot::Edge,
+            6 => Slot::Tools,
+            7 => Slot::Outcome,
+            other => Slot::Rubric(other.checked_sub(16)?),
         })
     }
 }

@@ -13,7 +13,7 @@ pub struct Concluded {
     pub verdict: Verdict,
     /// The scores, as tasks that depend on the evaluation see them.
     pub output: Value,
-    /// The overall score of each reply, in the order of the seats.
+    /// The overall score of each reply, in the order of the slots.
     pub said: Vec<Value>,
 }
 

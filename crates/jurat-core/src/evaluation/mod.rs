@@ -21,8 +21,8 @@ use crate::verdict::Verdict;
 /// Who judges runs, and what becomes of what they say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// Who is asked, in order: each seat once.
-    pub seats: Vec<Seat>,
+    /// Who is asked, in order: each slot once.
+    pub slots: Vec<Slot>,
     /// The system message of judges.
     pub system: String,
     /// What they score, in order.
@@ -41,7 +41,7 @@ pub struct Profile {
 
 /// One place on the bench.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seat {
+pub struct Slot {
     pub judge: String,
     /// Who is asked: a role, or `provider/model`.
     pub model: String,

@@ -30,20 +30,20 @@ pub struct TaskResult {
     pub verdict: Verdict,
     /// What tasks that depend on this one read: one reply that stands for all.
     pub output: Option<Value>,
-    /// What each judge said about the value that is compared, in the order of the seats: the spread.
+    /// What each judge said about the value that is compared, in the order of the slots: the spread.
     pub said: Vec<Value>,
 }
 
-/// Draws the verdict from the replies of all seats. A seat without a reply leaves the task undecided: leaving it out would
+/// Draws the verdict from the replies of all slots. A slot without a reply leaves the task undecided: leaving it out would
 /// change the vote without a word.
 pub fn combine(ends: &[&End], assertion: Option<&Assertion>, aggregate: Aggregate, context: Context<'_>) -> TaskResult {
     let mut replies = Vec::with_capacity(ends.len());
-    for (seat, end) in ends.iter().enumerate() {
+    for (slot, end) in ends.iter().enumerate() {
         match end {
             End::Reply(reply) => replies.push(reply),
             End::NotRun(reason) => return TaskResult::undecided(Verdict::NotRun(*reason)),
             End::Fault(fault) => {
-                let who = if ends.len() > 1 { format!("judge {}: ", seat + 1) } else { String::new() };
+                let who = if ends.len() > 1 { format!("judge {}: ", slot + 1) } else { String::new() };
                 return TaskResult::undecided(Verdict::error(format!("{who}{}", fault.text())));
             }
         }
@@ -92,21 +92,21 @@ fn said(replies: &[&Value], assertion: &Assertion) -> Vec<Value> {
     replies.iter().map(value).collect()
 }
 
-/// The first seat whose verdict decides; else the first seat. A seat that cannot be judged leaves it undecided.
+/// The first slot whose verdict decides; else the first slot. A slot that cannot be judged leaves it undecided.
 fn by_verdict(
     replies: &[&Value],
     judge: impl Fn(&Value) -> Verdict,
     decides: impl Fn(&Verdict) -> bool,
 ) -> Result<(Verdict, Value), String> {
     let mut verdicts = Vec::with_capacity(replies.len());
-    for (seat, reply) in replies.iter().enumerate() {
+    for (slot, reply) in replies.iter().enumerate() {
         match judge(reply) {
-            Verdict::Error(reason) => return Err(format!("judge {}: {}", seat + 1, reason.0)),
+            Verdict::Error(reason) => return Err(format!("judge {}: {}", slot + 1, reason.0)),
             verdict => verdicts.push(verdict),
         }
     }
-    let seat = verdicts.iter().position(decides).unwrap_or(0);
-    Ok((verdicts.swap_remove(seat), replies[seat].clone()))
+    let slot = verdicts.iter().position(decides).unwrap_or(0);
+    Ok((verdicts.swap_remove(slot), replies[slot].clone()))
 }
 
 /// The first reply with the value that most judges gave.
@@ -126,9 +126,9 @@ fn majority<'r>(replies: &[&'r Value], said: &[Value]) -> Result<&'r Value, Stri
 /// The first reply with its compared value replaced by one number drawn from all.
 fn middle(first: &Value, said: &[Value], assertion: &Assertion, draw: fn(&mut [f64]) -> f64) -> Result<Value, String> {
     let mut numbers = Vec::with_capacity(said.len());
-    for (seat, value) in said.iter().enumerate() {
+    for (slot, value) in said.iter().enumerate() {
         numbers.push(
-            value.as_f64().ok_or_else(|| format!("judge {} said {}, which is not a number", seat + 1, shown(value)))?,
+            value.as_f64().ok_or_else(|| format!("judge {} said {}, which is not a number", slot + 1, shown(value)))?,
         );
     }
     let steps = assertion.path.as_ref().map(FieldPath::steps).unwrap_or_default();

@@ -12,7 +12,7 @@ use super::roles::Roles;
 use super::{PlannedJudge, TaskIx};
 use crate::check::DIMENSIONS;
 use crate::effect::{Messages, ModelRequest, Schema, ToolChoice};
-use crate::evaluation::{Brief, CheckSeen, OnFailedCheck, Profile, Seat, messages, reply_schema};
+use crate::evaluation::{Brief, CheckSeen, OnFailedCheck, Profile, Slot, messages, reply_schema};
 use crate::judge::ReplyForm;
 use crate::output::CompiledSchema;
 use crate::prompt::Prompt;
@@ -51,19 +51,19 @@ impl PlannedEvaluation {
         case.and_then(|it| self.briefs.get(it)).unwrap_or(&self.default)
     }
 
-    /// What each seat is asked about a case.
+    /// What each slot is asked about a case.
     pub fn requests(&self, case: Option<&str>, evidence: &Val<'_>, checks: &[CheckSeen<'_>]) -> Vec<ModelRequest> {
         let ready = self.brief(case);
         let messages = Messages::from(messages(&self.profile, &ready.brief, evidence, checks));
-        let request = |seat: &Seat| ModelRequest {
-            model: seat.model.as_str().into(),
+        let request = |slot: &Slot| ModelRequest {
+            model: slot.model.as_str().into(),
             messages: messages.clone(),
             output: Some(ready.output.clone()),
             tools: Vec::new(),
             tool_choice: ToolChoice::Auto,
-            repeat: seat.repeat,
+            repeat: slot.repeat,
         };
-        self.profile.seats.iter().map(request).collect()
+        self.profile.slots.iter().map(request).collect()
     }
 }
 
@@ -86,7 +86,7 @@ pub(super) fn dimensions(suite: &Suite, evaluation: &EvaluationText) -> Vec<Stri
 pub(super) fn planned(suite: &Suite, sees: &[TaskIx]) -> Option<Arc<PlannedEvaluation>> {
     let text = suite.evaluation.as_ref()?;
     let profile = Profile {
-        seats: seats(text),
+        slots: slots(text),
         system: text.system.clone(),
         dimensions: dimensions(suite, text),
         method: text.method,
@@ -110,7 +110,7 @@ pub(super) fn planned(suite: &Suite, sees: &[TaskIx]) -> Option<Arc<PlannedEvalu
     let briefs = suite.cases.iter().map(|it| (it.id.value.clone(), ready(of_case(it)))).collect();
     let default = ready(Brief { expectations: expectations.clone(), rubric: rubric.clone(), ..Brief::default() });
     let judge = PlannedJudge {
-        models: profile.seats.iter().map(|it| it.model.as_str().into()).collect(),
+        models: profile.slots.iter().map(|it| it.model.as_str().into()).collect(),
         system: Some(Prompt::parse(profile.system.clone())),
         prompt: Prompt::parse(""),
         output: Some(default.output.clone()),
@@ -123,20 +123,20 @@ pub(super) fn planned(suite: &Suite, sees: &[TaskIx]) -> Option<Arc<PlannedEvalu
 }
 
 /// Who is asked, in order. Several runs of one judge are counted on, so that each is a question of its own.
-fn seats(evaluation: &EvaluationText) -> Vec<Seat> {
-    let mut seats: Vec<Seat> = Vec::new();
+fn slots(evaluation: &EvaluationText) -> Vec<Slot> {
+    let mut slots: Vec<Slot> = Vec::new();
     let mut asked: HashMap<&str, u32> = HashMap::new();
     for run in &evaluation.runs {
         for _ in 0..run.repetitions {
             let next = asked.entry(run.model.value.as_str()).or_default();
-            seats.push(Seat { judge: run.judge.clone(), model: run.model.value.clone(), repeat: *next });
+            slots.push(Slot { judge: run.judge.clone(), model: run.model.value.clone(), repeat: *next });
             *next += 1;
         }
     }
-    if seats.is_empty() {
-        seats.push(Seat { judge: JUDGE.to_owned(), model: JUDGE.to_owned(), repeat: 0 });
+    if slots.is_empty() {
+        slots.push(Slot { judge: JUDGE.to_owned(), model: JUDGE.to_owned(), repeat: 0 });
     }
-    seats
+    slots
 }
 
 /// What does not fit together in an evaluation and what is judged by it.

@@ -167,7 +167,7 @@ pub enum Purpose {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     /// Which judge of a panel, from 1.
-    pub seat: u32,
+    pub slot: u32,
     /// How often this one was asked, from 1: more than once when its answer was not valid.
     pub turn: u32,
     /// Who was asked, as the suite names it.

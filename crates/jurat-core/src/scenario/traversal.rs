@@ -17,7 +17,7 @@ use super::conversation::{Log, TurnInput};
 use super::execution::{End, Execution, TurnRecord};
 use super::ready::{ReadyNode, ReadyScenario};
 use super::{Callable, Handover, State, StateUpdate, TurnFailure};
-use crate::effect::{Action, Asker, FaultKind, Message, Outcome, Request, Role, Seat, StepSite};
+use crate::effect::{Action, Asker, FaultKind, Message, Outcome, Request, Role, Slot, StepSite};
 use crate::judge::Asking;
 use crate::template::Verified;
 use crate::tool::{self, Dialogue, Inquiry, Listing};
@@ -196,17 +196,17 @@ impl<'p> Traversal<'p> {
     /// The requests that may be made now, given every outcome so far.
     pub fn steps(&self) -> Vec<Step> {
         let asker = Asker::Turn(self.state.turn);
-        let site = |seat: Seat, turn| StepSite { asker, seat: seat.number(), turn };
-        let action = |seat, turn, action: &Action, callable: Option<Callable>| Step {
-            site: site(seat, turn),
+        let site = |slot: Slot, turn| StepSite { asker, slot: slot.number(), turn };
+        let action = |slot, turn, action: &Action, callable: Option<Callable>| Step {
+            site: site(slot, turn),
             request: Request::Action(Box::new(action.clone())),
             max_requests: 1,
             callable,
         };
-        let asking = |seat, it: &Asking| {
+        let asking = |slot, it: &Asking| {
             let (turn, request, max_requests) = it.step()?;
             let request = Request::Model(Box::new(request.clone()));
-            Some(Step { site: site(seat, turn), request, max_requests, callable: None })
+            Some(Step { site: site(slot, turn), request, max_requests, callable: None })
         };
         match &self.phase {
             Phase::Listing => self.tools.steps(asker).into_iter().map(Step::from).collect(),
@@ -215,28 +215,28 @@ impl<'p> Traversal<'p> {
                     Some(Handover::Callable(callable)) => Some(callable.clone()),
                     _ => None,
                 };
-                vec![action(Seat::Handover, 0, call, callable)]
+                vec![action(Slot::Handover, 0, call, callable)]
             }
             Phase::Asking(inquiry) => inquiry.steps(asker).into_iter().map(Step::from).collect(),
             Phase::Reading { parser, rubric } => {
-                let rubric = (0..).zip(rubric).filter_map(|(ix, it)| asking(Seat::Rubric(ix), it));
-                parser.iter().filter_map(|it| asking(Seat::Parser, it)).chain(rubric).collect()
+                let rubric = (0..).zip(rubric).filter_map(|(ix, it)| asking(Slot::Rubric(ix), it));
+                parser.iter().filter_map(|it| asking(Slot::Parser, it)).chain(rubric).collect()
             }
             Phase::Updating(call) => {
                 let callable = match &self.node().state_update {
                     Some(StateUpdate::Callable(callable)) => Some(callable.clone()),
                     _ => None,
                 };
-                vec![action(Seat::Update, 0, call, callable)]
+                vec![action(Slot::Update, 0, call, callable)]
             }
             Phase::Routing { edge, action: call, .. } => {
                 let callable = self.edge_code(*edge).cloned();
-                vec![action(Seat::Edge, *edge as u32, call, callable)]
+                vec![action(Slot::Edge, *edge as u32, call, callable)]
             }
             Phase::Concluding { calls, .. } => {
                 let outcomes = &self.scenario.scenario.outcomes;
                 let code = |ix: u32| outcomes.get(ix as usize).and_then(|it| it.evaluate.clone());
-                calls.iter().map(|(ix, call)| action(Seat::Outcome, *ix, call, code(*ix))).collect()
+                calls.iter().map(|(ix, call)| action(Slot::Outcome, *ix, call, code(*ix))).collect()
             }
             Phase::Done(_) => Vec::new(),
         }
@@ -244,7 +244,7 @@ impl<'p> Traversal<'p> {
 
     /// Takes in one outcome. Outcomes of requests that are not open change nothing.
     pub fn apply(&mut self, site: StepSite, outcome: Outcome) {
-        let Some(seat) = Seat::numbered(site.seat).filter(|it| self.is_open(site.asker, *it, site.turn)) else {
+        let Some(slot) = Slot::numbered(site.slot).filter(|it| self.is_open(site.asker, *it, site.turn)) else {
             return;
         };
         if let Outcome::NotRun(reason) = outcome {
@@ -254,32 +254,32 @@ impl<'p> Traversal<'p> {
         if let Outcome::Fault(fault) = &outcome
             && fault.kind == FaultKind::CaseDeadline
         {
-            self.note_time_over(seat, fault);
+            self.note_time_over(slot, fault);
         }
-        match (seat, outcome) {
-            (Seat::Tools, outcome) => self.listed(site.turn, &outcome),
-            (Seat::Handover, outcome) => self.was_handed_over(outcome),
-            (Seat::Subject | Seat::Tool, outcome) => self.inquired(seat, site.turn, outcome),
-            (Seat::Parser | Seat::Rubric(_), outcome) => self.read(seat, site.turn, outcome),
-            (Seat::Update, outcome) => self.updated(outcome),
-            (Seat::Edge, outcome) => self.edge_called(site.turn as usize, outcome),
-            (Seat::Outcome, outcome) => self.decided(site.turn, outcome),
+        match (slot, outcome) {
+            (Slot::Tools, outcome) => self.listed(site.turn, &outcome),
+            (Slot::Handover, outcome) => self.was_handed_over(outcome),
+            (Slot::Subject | Slot::Tool, outcome) => self.inquired(slot, site.turn, outcome),
+            (Slot::Parser | Slot::Rubric(_), outcome) => self.read(slot, site.turn, outcome),
+            (Slot::Update, outcome) => self.updated(outcome),
+            (Slot::Edge, outcome) => self.edge_called(site.turn as usize, outcome),
+            (Slot::Outcome, outcome) => self.decided(site.turn, outcome),
         }
     }
 
     /// Whether a request is one of the [steps](Traversal::steps).
-    fn is_open(&self, asker: Asker, seat: Seat, turn: u32) -> bool {
+    fn is_open(&self, asker: Asker, slot: Slot, turn: u32) -> bool {
         let is_asked = |it: &Asking| it.step().is_some_and(|(now, ..)| now == turn);
         let place = turn as usize;
         asker == Asker::Turn(self.state.turn)
-            && match (seat, &self.phase) {
-                (Seat::Tools, Phase::Listing) => self.tools.is_open(turn),
-                (Seat::Subject | Seat::Tool, Phase::Asking(inquiry)) => inquiry.is_open(seat, turn),
-                (Seat::Parser, Phase::Reading { parser, .. }) => parser.as_ref().is_some_and(is_asked),
-                (Seat::Rubric(ix), Phase::Reading { rubric, .. }) => rubric.get(ix as usize).is_some_and(is_asked),
-                (Seat::Edge, Phase::Routing { edge, .. }) => place == *edge,
-                (Seat::Outcome, Phase::Concluding { calls, .. }) => calls.iter().any(|(it, _)| *it == turn),
-                (Seat::Handover, Phase::HandingOver(_)) | (Seat::Update, Phase::Updating(_)) => turn == 0,
+            && match (slot, &self.phase) {
+                (Slot::Tools, Phase::Listing) => self.tools.is_open(turn),
+                (Slot::Subject | Slot::Tool, Phase::Asking(inquiry)) => inquiry.is_open(slot, turn),
+                (Slot::Parser, Phase::Reading { parser, .. }) => parser.as_ref().is_some_and(is_asked),
+                (Slot::Rubric(ix), Phase::Reading { rubric, .. }) => rubric.get(ix as usize).is_some_and(is_asked),
+                (Slot::Edge, Phase::Routing { edge, .. }) => place == *edge,
+                (Slot::Outcome, Phase::Concluding { calls, .. }) => calls.iter().any(|(it, _)| *it == turn),
+                (Slot::Handover, Phase::HandingOver(_)) | (Slot::Update, Phase::Updating(_)) => turn == 0,
                 _ => false,
             }
     }

@@ -1,7 +1,7 @@
 //! A model asked until it answers: it is asked, the tools that it calls are called, and it is asked again with what they returned.
 //!
-//! A pure state machine. Requests have the seats of a [turn](Seat): the model is asked at [`Seat::Subject`], where `turn` of the site counts how often it was given
-//! results; tools are called at [`Seat::Tool`], where it counts the calls. What was not offered is never called, whatever the model says, and
+//! A pure state machine. Requests have the slots of a [turn](Slot): the model is asked at [`Slot::Subject`], where `turn` of the site counts how often it was given
+//! results; tools are called at [`Slot::Tool`], where it counts the calls. What was not offered is never called, whatever the model says, and
 //! what a tool reports is for the model to deal with. A tool that could not be called at all ends the inquiry: what the model would say without it
 //! says nothing about the model.
 
@@ -11,7 +11,7 @@ use jurat_format::value::Value;
 
 use super::{Offer, Step, bounded, text, why};
 use crate::effect::{
-    Action, Answer, Asker, Fault, Finish, Message, Messages, ModelRequest, Outcome, Request, Seat, StepSite, ToolCall,
+    Action, Answer, Asker, Fault, Finish, Message, Messages, ModelRequest, Outcome, Request, Slot, StepSite, ToolCall,
     Usage,
 };
 use crate::verdict::StopReason;
@@ -124,23 +124,23 @@ impl Inquiry {
     pub fn steps(&self, asker: Asker) -> Vec<Step> {
         match &self.phase {
             Phase::Asking { request, round } => vec![Step {
-                site: StepSite { asker, seat: Seat::Subject.number(), turn: *round },
+                site: StepSite { asker, slot: Slot::Subject.number(), turn: *round },
                 request: Request::Model(request.clone()),
                 max_requests: self.max_requests,
             }],
             Phase::Calling { calls, .. } => {
                 let open = calls.iter().filter(|it| it.result.is_none());
-                open.filter_map(|it| Some(Step::action(asker, Seat::Tool, it.number, it.action.clone()?))).collect()
+                open.filter_map(|it| Some(Step::action(asker, Slot::Tool, it.number, it.action.clone()?))).collect()
             }
             Phase::Done(_) => Vec::new(),
         }
     }
 
     /// Whether a request is one of the [steps](Inquiry::steps).
-    pub fn is_open(&self, seat: Seat, turn: u32) -> bool {
-        match (seat, &self.phase) {
-            (Seat::Subject, Phase::Asking { round, .. }) => turn == *round,
-            (Seat::Tool, Phase::Calling { calls, .. }) => {
+    pub fn is_open(&self, slot: Slot, turn: u32) -> bool {
+        match (slot, &self.phase) {
+            (Slot::Subject, Phase::Asking { round, .. }) => turn == *round,
+            (Slot::Tool, Phase::Calling { calls, .. }) => {
                 calls.iter().any(|it| it.number == turn && it.result.is_none())
             }
             _ => false,
@@ -179,18 +179,18 @@ impl Inquiry {
     }
 
     /// Takes in one outcome. Outcomes of requests that are not open change nothing.
-    pub fn apply(&mut self, seat: Seat, turn: u32, outcome: Outcome) {
-        if !self.is_open(seat, turn) {
+    pub fn apply(&mut self, slot: Slot, turn: u32, outcome: Outcome) {
+        if !self.is_open(slot, turn) {
             return;
         }
-        match (seat, outcome) {
+        match (slot, outcome) {
             (_, Outcome::NotRun(reason)) => self.phase = Phase::Done(Conclusion::NotRun(reason)),
-            (Seat::Subject, Outcome::Answer(answer)) => self.answered(*answer),
-            (Seat::Subject, Outcome::Fault(fault)) => {
+            (Slot::Subject, Outcome::Answer(answer)) => self.answered(*answer),
+            (Slot::Subject, Outcome::Fault(fault)) => {
                 self.dialogue.asked = self.request().messages;
                 self.phase = Phase::Done(Conclusion::Fault(fault));
             }
-            (Seat::Tool, outcome) => self.returned(turn, &outcome),
+            (Slot::Tool, outcome) => self.returned(turn, &outcome),
             _ => {}
         }
     }

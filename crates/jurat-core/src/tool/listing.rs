@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Offer, ServerTool, Step, ToolFilter, offered, why};
-use crate::effect::{Action, Asker, Outcome, Seat};
+use crate::effect::{Action, Asker, Outcome, Slot};
 
 /// What servers were asked, and what they have.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +26,7 @@ impl Listing {
     /// The requests that may be made now.
     pub fn steps(&self, asker: Asker) -> Vec<Step> {
         let step = |(ix, server): (u32, &String)| {
-            self.is_open(ix).then(|| Step::action(asker, Seat::Tools, ix, Action::ListTools { server: server.clone() }))
+            self.is_open(ix).then(|| Step::action(asker, Slot::Tools, ix, Action::ListTools { server: server.clone() }))
         };
         (0..).zip(&self.servers).filter_map(step).collect()
     }

@@ -19,7 +19,7 @@ pub use offer::{Offer, ServerTool, offered};
 
 use jurat_format::value::Val;
 
-use crate::effect::{Action, Asker, Outcome, Request, Returned, Seat, StepSite};
+use crate::effect::{Action, Asker, Outcome, Request, Returned, Slot, StepSite};
 
 /// A request that may be made now.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,8 +31,8 @@ pub struct Step {
 }
 
 impl Step {
-    fn action(asker: Asker, seat: Seat, turn: u32, action: Action) -> Step {
-        let site = StepSite { asker, seat: seat.number(), turn };
+    fn action(asker: Asker, slot: Slot, turn: u32, action: Action) -> Step {
+        let site = StepSite { asker, slot: slot.number(), turn };
         Step { site, request: Request::Action(Box::new(action)), max_requests: 1 }
     }
 }

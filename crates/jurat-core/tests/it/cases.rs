@@ -68,7 +68,7 @@ fn outcome(site: StepSite, seed: u64) -> Outcome {
     let mixed = seed
         .wrapping_add(
             u64::from(site.asker.task().map_or(0, |it| it.0)) * 1_000_003
-                + u64::from(site.seat) * 10_007
+                + u64::from(site.slot) * 10_007
                 + u64::from(site.turn) * 101,
         )
         .wrapping_mul(0x9e37_79b9_7f4a_7c15);

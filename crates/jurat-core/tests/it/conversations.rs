@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use jurat_core::effect::wire::{outcome_json, read_outcome};
 use jurat_core::effect::{
-    Action, Answer, Fault, FaultKind, Finish, ModelRequest, Outcome, Request, Returned, Seat, StepSite, ToolCall, Usage,
+    Action, Answer, Fault, FaultKind, Finish, ModelRequest, Outcome, Request, Returned, Slot, StepSite, ToolCall, Usage,
 };
 use jurat_core::evidence::scenario::schema;
 use jurat_core::scenario::{
@@ -100,8 +100,8 @@ pub(crate) fn json(text: &str) -> Value {
     parse_json(text).expect("the test has JSON").value.into_owned()
 }
 
-pub(crate) fn seat(step: &Step) -> Seat {
-    Seat::numbered(step.site.seat).expect("a step has a slot")
+pub(crate) fn slot(step: &Step) -> Slot {
+    Slot::numbered(step.site.slot).expect("a step has a slot")
 }
 
 /// Tools on two servers, an answer that is read and rated in several requests, code wherever there may be some.
@@ -159,7 +159,7 @@ scenarios:
 /// A number that depends on a seed and on where it is asked for.
 fn mixed(site: StepSite, seed: u64) -> u64 {
     let turn = u64::from(site.asker.turn().unwrap_or(99));
-    let place = turn * 1_000_003 + u64::from(site.seat) * 10_007 + u64::from(site.turn) * 101;
+    let place = turn * 1_000_003 + u64::from(site.slot) * 10_007 + u64::from(site.turn) * 101;
     let mut mixed = seed.wrapping_add(place).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed ^ (mixed >> 27)
@@ -179,33 +179,33 @@ fn world(step: &Step, seed: u64) -> Outcome {
         return fails([FaultKind::TurnDeadline, FaultKind::Status(500), FaultKind::Connect][(mixed >> 8) as usize % 3]);
     }
     let pick = (mixed >> 16) as usize;
-    match (seat(step), &step.request) {
-        (Seat::Subject, _) if luck < 7 => {
+    match (slot(step), &step.request) {
+        (Slot::Subject, _) if luck < 7 => {
             Outcome::Answer(Box::new(Answer { finish: Finish::Refusal, ..Answer::new("No.") }))
         }
-        (Seat::Subject, _) if luck < 40 => {
+        (Slot::Subject, _) if luck < 40 => {
             let tools = [("read", r#"{"path": "a"}"#), ("web__get", "{}"), ("nothing", "{}"), ("files__get", "[1]")];
             calls(&tools[pick % 3..])
         }
-        (Seat::Subject, _) => {
+        (Slot::Subject, _) => {
             let usage = Usage { input: mixed % 50, output: mixed % 7, cached: 0, reasoning: 0 };
             let cost_usd = Some((mixed % 9) as f64 / 1e6);
             Outcome::Answer(Box::new(Answer { usage: Some(usage), cost_usd, ..Answer::new(format!("answer {pick}")) }))
         }
-        (Seat::Tools, Request::Action(action)) if luck < 98 => match &**action {
+        (Slot::Tools, Request::Action(action)) if luck < 98 => match &**action {
             Action::ListTools { server } if server == "files" => {
                 returns(json(r#"[{"name": "read"}, {"name": "get"}]"#), false)
             }
             _ => returns(json(r#"[{"name": "get", "description": "gets"}]"#), false),
         },
-        (Seat::Tool, _) => returns(json(&format!(r#"{{"text": "it is {pick}"}}"#)), pick.is_multiple_of(5)),
-        (Seat::Parser | Seat::Rubric(_), _) if luck < 25 => says("what?"),
-        (Seat::Parser | Seat::Rubric(_), Request::Model(request)) => says(&reply(request, pick)),
-        (Seat::Handover, _) => returns(json(r#"[{"role": "user", "content": "what was said"}]"#), luck > 90),
-        (Seat::Edge, _) => {
+        (Slot::Tool, _) => returns(json(&format!(r#"{{"text": "it is {pick}"}}"#)), pick.is_multiple_of(5)),
+        (Slot::Parser | Slot::Rubric(_), _) if luck < 25 => says("what?"),
+        (Slot::Parser | Slot::Rubric(_), Request::Model(request)) => says(&reply(request, pick)),
+        (Slot::Handover, _) => returns(json(r#"[{"role": "user", "content": "what was said"}]"#), luck > 90),
+        (Slot::Edge, _) => {
             returns([Val::Bool(true), Val::Bool(false), Val::Bool(false), Val::I(1)][pick % 4].clone(), false)
         }
-        (Seat::Update, _) => returns(json(&format!(r#"{{"n": {pick}}}"#)), luck > 80),
+        (Slot::Update, _) => returns(json(&format!(r#"{{"n": {pick}}}"#)), luck > 80),
         _ => returns([Val::Bool(true), Val::I(7), Val::from("because")][pick % 3].clone(), luck > 80),
     }
 }

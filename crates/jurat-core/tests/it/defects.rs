@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use jurat_core::case::CaseState;
-use jurat_core::effect::{Answer, FaultKind, Finish, Message, ModelRequest, Outcome, Request, Seat};
+use jurat_core::effect::{Answer, FaultKind, Finish, Message, ModelRequest, Outcome, Request, Slot};
 use jurat_core::plan::{CaseName, Plan, Samples};
 use jurat_core::scenario::{Execution, FailureCategory, ReadyScenario, Step};
 use jurat_core::suite::{CaseKind, load};
 use jurat_format::value::{Val, Value};
 
 use crate::InMemory;
-use crate::conversations::{calls, executed, fails, json, ready, returns, says, seat};
+use crate::conversations::{calls, executed, fails, json, ready, returns, says, slot};
 
 /// Holds a conversation and records every request.
 #[track_caller]
@@ -25,7 +25,7 @@ fn heard(ready: &ReadyScenario, mut world: impl FnMut(&Step) -> Outcome) -> (Exe
 
 /// The requests to the subject.
 fn to_subject(steps: &[Step]) -> Vec<&ModelRequest> {
-    let request = |it: &&Step| seat(it) == Seat::Subject;
+    let request = |it: &&Step| slot(it) == Slot::Subject;
     let asked = steps.iter().filter(request).filter_map(|it| match &it.request {
         Request::Model(request) => Some(&**request),
         Request::Action(_) => None,
@@ -61,13 +61,13 @@ fn listed(step: &Step) -> Outcome {
 
 #[test]
 fn a_tool_that_a_node_removes_is_neither_offered_nor_callable() {
-    let (execution, steps) = heard(&ready(TWO_SERVERS), |step| match (seat(step), step.site.asker.turn()) {
-        (Seat::Tools, _) => listed(step),
-        (Seat::Subject, Some(0)) if step.site.turn == 0 => calls(&[("read", "{}"), ("search", "{}")]),
+    let (execution, steps) = heard(&ready(TWO_SERVERS), |step| match (slot(step), step.site.asker.turn()) {
+        (Slot::Tools, _) => listed(step),
+        (Slot::Subject, Some(0)) if step.site.turn == 0 => calls(&[("read", "{}"), ("search", "{}")]),
         // The subject calls what it knows from before.
-        (Seat::Subject, Some(1)) if step.site.turn == 0 => calls(&[("read", "{}"), ("search", "{}"), ("write", "{}")]),
-        (Seat::Subject, _) => says("It was 7."),
-        (Seat::Tool, _) => returns(json(r#"{"text": "7"}"#), false),
+        (Slot::Subject, Some(1)) if step.site.turn == 0 => calls(&[("read", "{}"), ("search", "{}"), ("write", "{}")]),
+        (Slot::Subject, _) => says("It was 7."),
+        (Slot::Tool, _) => returns(json(r#"{"text": "7"}"#), false),
         other => panic!("nobody asks {other:?}"),
     });
     let offered: Vec<Vec<&str>> =
@@ -77,7 +77,7 @@ fn a_tool_that_a_node_removes_is_neither_offered_nor_callable() {
         [vec!["read", "write", "search"], vec!["read", "write", "search"], vec!["write"], vec!["write"]]
     );
     let n_called =
-        |turn| steps.iter().filter(|it| seat(it) == Seat::Tool && it.site.asker.turn() == Some(turn)).count();
+        |turn| steps.iter().filter(|it| slot(it) == Slot::Tool && it.site.asker.turn() == Some(turn)).count();
     assert_eq!((n_called(0), n_called(1)), (2, 1), "what is not offered is not called");
     let evidence = execution.to_value();
     let used = at(&evidence, &["history", "1", "tool_calls"]);
@@ -136,9 +136,9 @@ scenarios:
     edges: [{ from: ask, to: again }]
 ",
     );
-    let (execution, steps) = heard(&ready, |step| match seat(step) {
-        Seat::Subject => says("Rome"),
-        Seat::Parser => {
+    let (execution, steps) = heard(&ready, |step| match slot(step) {
+        Slot::Subject => says("Rome"),
+        Slot::Parser => {
             says(if step.site.asker.turn() == Some(0) { r#"{"city": "Rome", "n": 1}"# } else { r#"{"city": "Rome"}"# })
         }
         _ => says(r#"{"clear": true}"#),
@@ -251,40 +251,40 @@ scenarios:
 fn failures_other_than_by_content_can_be_routed() {
     let ready = ready(ROUTED_FAILURES);
     let refusal = || Outcome::Answer(Box::new(Answer { finish: Finish::Refusal, ..Answer::new("No.") }));
-    let at_seat = |where_: Seat, outcome: &dyn Fn() -> Outcome| {
-        let execution = executed(&ready, |step| match (seat(step), step.site.asker.turn()) {
+    let at_slot = |where_: Slot, outcome: &dyn Fn() -> Outcome| {
+        let execution = executed(&ready, |step| match (slot(step), step.site.asker.turn()) {
             (it, Some(0)) if it == where_ => outcome(),
-            (Seat::Subject, _) => says("One."),
+            (Slot::Subject, _) => says("One."),
             _ => says(r#"{"n": 1}"#),
         });
         let category = execution.history[0].failure.as_ref().map(|it| it.category);
         (execution.path.join(" "), execution.status.name(), category)
     };
     let (abstention, timeout) = (Some(FailureCategory::Abstention), Some(FailureCategory::Timeout));
-    assert_eq!(at_seat(Seat::Subject, &refusal), ("ask refused".to_owned(), "completed", abstention));
+    assert_eq!(at_slot(Slot::Subject, &refusal), ("ask refused".to_owned(), "completed", abstention));
     assert_eq!(
-        at_seat(Seat::Subject, &|| fails(FaultKind::TurnDeadline)),
+        at_slot(Slot::Subject, &|| fails(FaultKind::TurnDeadline)),
         ("ask late".to_owned(), "completed", timeout)
     );
-    assert_eq!(at_seat(Seat::Subject, &|| fails(FaultKind::Timeout)), ("ask late".to_owned(), "completed", timeout));
+    assert_eq!(at_slot(Slot::Subject, &|| fails(FaultKind::Timeout)), ("ask late".to_owned(), "completed", timeout));
     assert_eq!(
-        at_seat(Seat::Parser, &|| fails(FaultKind::TurnDeadline)),
+        at_slot(Slot::Parser, &|| fails(FaultKind::TurnDeadline)),
         ("ask late".to_owned(), "completed", timeout)
     );
     let unread = ("ask unread".to_owned(), "completed", Some(FailureCategory::Parsing));
-    assert_eq!(at_seat(Seat::Parser, &|| says("a number")), unread);
+    assert_eq!(at_slot(Slot::Parser, &|| says("a number")), unread);
     // A failure that no edge is about ends the conversation, whatever edge is without a condition.
     let limit = ("ask".to_owned(), "error", Some(FailureCategory::RateLimit));
-    assert_eq!(at_seat(Seat::Subject, &|| fails(FaultKind::Status(429))), limit);
+    assert_eq!(at_slot(Slot::Subject, &|| fails(FaultKind::Status(429))), limit);
     let nothing = ("ask".to_owned(), "completed", None);
-    assert_eq!(at_seat(Seat::Subject, &|| says("One.")), nothing);
+    assert_eq!(at_slot(Slot::Subject, &|| says("One.")), nothing);
 }
 
 #[test]
 fn the_time_of_the_whole_scenario_ends_it_as_a_timeout_whatever_edges_say() {
     let ready = ready(ROUTED_FAILURES);
-    for where_ in [Seat::Subject, Seat::Parser] {
-        let execution = executed(&ready, |step| match seat(step) {
+    for where_ in [Slot::Subject, Slot::Parser] {
+        let execution = executed(&ready, |step| match slot(step) {
             it if it == where_ => fails(FaultKind::CaseDeadline),
             _ => says("One."),
         });

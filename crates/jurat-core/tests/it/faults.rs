@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use jurat_core::case::CaseState;
-use jurat_core::effect::{Answer, FaultKind, Finish, Outcome, Seat};
+use jurat_core::effect::{Answer, FaultKind, Finish, Outcome, Slot};
 use jurat_core::evidence::fault::fault;
 use jurat_core::plan::{CaseName, Plan, Samples};
 use jurat_core::scenario::{End, Step};
@@ -12,7 +12,7 @@ use jurat_core::verdict::StopReason;
 use jurat_format::value::{Value, parse_json};
 
 use crate::InMemory;
-use crate::conversations::{executed, fails, held, ready, says, seat};
+use crate::conversations::{executed, fails, held, ready, says, slot};
 
 const TASKS: &str = "
     outcomes:
@@ -65,10 +65,10 @@ fn judged_evidence(suite: &str, kind: CaseKind, evidence: &Value) -> (String, Ve
 }
 
 /// Answers as it should, but for what is asked at one slot in one turn.
-fn but_for(at: (Seat, u32), otherwise: impl Fn() -> Outcome) -> impl FnMut(&Step) -> Outcome {
-    move |step| match (seat(step), step.site.asker.turn()) {
+fn but_for(at: (Slot, u32), otherwise: impl Fn() -> Outcome) -> impl FnMut(&Step) -> Outcome {
+    move |step| match (slot(step), step.site.asker.turn()) {
         here if here == (at.0, Some(at.1)) => otherwise(),
-        (Seat::Subject, _) => says("One."),
+        (Slot::Subject, _) => says("One."),
         _ => says(r#"{"n": 1}"#),
     }
 }
@@ -92,7 +92,7 @@ const KINDS: [FaultKind; 12] = [
 fn an_endpoint_that_fails_in_any_turn_makes_the_case_an_error() {
     let suite = format!("{HEAD}{LINE}{TASKS}");
     for kind in KINDS {
-        for at in [0, 1, 2].map(|turn| (Seat::Subject, turn)).into_iter().chain([0, 1].map(|turn| (Seat::Parser, turn)))
+        for at in [0, 1, 2].map(|turn| (Slot::Subject, turn)).into_iter().chain([0, 1].map(|turn| (Slot::Parser, turn)))
         {
             let (case, tasks) = judged(&suite, but_for(at, || fails(kind)));
             assert_eq!(case, "error", "{kind:?} at {at:?}: {tasks:#?}");
@@ -105,12 +105,12 @@ fn an_endpoint_that_fails_in_any_turn_makes_the_case_an_error() {
 #[test]
 fn the_error_says_where_the_conversation_ended_and_why() {
     let suite = format!("{HEAD}{LINE}{TASKS}");
-    let (_, tasks) = judged(&suite, but_for((Seat::Subject, 1), || fails(FaultKind::Connect)));
+    let (_, tasks) = judged(&suite, but_for((Slot::Subject, 1), || fails(FaultKind::Connect)));
     assert_eq!(
         tasks[0],
         "over error: the conversation ended at turn 2 (`doubt`): no answer from the subject: no luck (connect)"
     );
-    let (_, tasks) = judged(&suite, but_for((Seat::Parser, 0), || says("one")));
+    let (_, tasks) = judged(&suite, but_for((Slot::Parser, 0), || says("one")));
     assert!(
         tasks[0].starts_with("over error: the conversation ended at turn 1 (`ask`): the answer could not be read: "),
         "{tasks:?}"
@@ -121,8 +121,8 @@ fn the_error_says_where_the_conversation_ended_and_why() {
 #[test]
 fn a_case_without_tasks_is_an_error_too() {
     let suite = format!("{HEAD}{LINE}");
-    assert_eq!(judged(&suite, but_for((Seat::Subject, 9), || says(""))).0, "not_judged");
-    assert_eq!(judged(&suite, but_for((Seat::Subject, 1), || fails(FaultKind::Connect))).0, "error");
+    assert_eq!(judged(&suite, but_for((Slot::Subject, 9), || says(""))).0, "not_judged");
+    assert_eq!(judged(&suite, but_for((Slot::Subject, 1), || fails(FaultKind::Connect))).0, "error");
 }
 
 const ROUTED: &str = "
@@ -136,11 +136,11 @@ const ROUTED: &str = "
 #[test]
 fn a_fault_that_an_edge_routes_leaves_a_hole_unless_it_is_asked_again() {
     let suite = format!("{HEAD}{ROUTED}{TASKS}");
-    let (case, tasks) = judged(&suite, but_for((Seat::Subject, 0), || fails(FaultKind::Status(500))));
+    let (case, tasks) = judged(&suite, but_for((Slot::Subject, 0), || fails(FaultKind::Status(500))));
     assert_eq!(case, "error", "{tasks:#?}");
     assert_eq!(tasks[0], "over error: turn 1 (`ask`): no answer from the subject: no luck (status:500)");
 
-    let (case, tasks) = judged(&suite, but_for((Seat::Subject, 0), || fails(FaultKind::Connect)));
+    let (case, tasks) = judged(&suite, but_for((Slot::Subject, 0), || fails(FaultKind::Connect)));
     assert_eq!(case, "error", "a criterion looks at the turn that never happened: {tasks:#?}");
     assert_eq!(tasks[0], "over passed");
     assert_eq!(tasks[1], "right error: turn 0 (`ask`): no answer from the subject: no luck (connect)");
@@ -148,7 +148,7 @@ fn a_fault_that_an_edge_routes_leaves_a_hole_unless_it_is_asked_again() {
 
     // What the subject itself does is evidence.
     let refusal = || Outcome::Answer(Box::new(Answer { finish: Finish::Refusal, ..Answer::new("No.") }));
-    let (case, tasks) = judged(&suite, but_for((Seat::Subject, 0), refusal));
+    let (case, tasks) = judged(&suite, but_for((Slot::Subject, 0), refusal));
     assert_eq!(case, "failed", "{tasks:#?}");
     assert_eq!(tasks[0], "over passed");
 }
@@ -156,7 +156,7 @@ fn a_fault_that_an_edge_routes_leaves_a_hole_unless_it_is_asked_again() {
 #[test]
 fn as_many_turns_as_it_may_take_are_the_subjects_doing() {
     let suite = format!("{HEAD}    turn_limit: 2\n{LINE}{TASKS}");
-    let (case, tasks) = judged(&suite, but_for((Seat::Subject, 9), || says("")));
+    let (case, tasks) = judged(&suite, but_for((Slot::Subject, 9), || says("")));
     assert_eq!((case.as_str(), tasks[0].split(':').next()), ("failed", Some("over failed")), "{tasks:#?}");
 }
 
@@ -170,7 +170,7 @@ fn mistakes_of_authors_are_errors() {
         ),
     ] {
         let suite = format!("{suite}{LINE}{TASKS}");
-        let (case, tasks) = judged(&suite, but_for((Seat::Subject, 9), || says("")));
+        let (case, tasks) = judged(&suite, but_for((Slot::Subject, 9), || says("")));
         assert_eq!(case, "error", "{what}: {tasks:#?}");
         assert!(tasks[0].contains("the state could not be updated"), "{what}: {tasks:#?}");
     }
@@ -180,7 +180,7 @@ fn mistakes_of_authors_are_errors() {
       - { from: ask, to: free }
       - { from: doubt, to: free }
 ";
-    let (case, tasks) = judged(&format!("{HEAD}{edge}{TASKS}"), but_for((Seat::Subject, 9), || says("")));
+    let (case, tasks) = judged(&format!("{HEAD}{edge}{TASKS}"), but_for((Slot::Subject, 9), || says("")));
     assert_eq!(case, "error", "{tasks:#?}");
     assert!(tasks[0].contains("the next node could not be found"), "{tasks:#?}");
 }
@@ -248,7 +248,7 @@ tasks:
 #[test]
 fn a_budget_that_ends_a_conversation_leaves_it_not_run() {
     let ready = ready(&format!("{HEAD}{LINE}{TASKS}"));
-    for at in [(Seat::Subject, 0), (Seat::Subject, 2), (Seat::Parser, 1)] {
+    for at in [(Slot::Subject, 0), (Slot::Subject, 2), (Slot::Parser, 1)] {
         let end = held(&ready, |_| 0, but_for(at, || Outcome::NotRun(StopReason::Budget)));
         assert!(matches!(end, End::NotRun(StopReason::Budget)), "{at:?}: {end:?}");
     }

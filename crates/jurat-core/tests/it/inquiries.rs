@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jurat_core::effect::{
-    Action, Answer, Asker, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Printed, Request, Returned, Seat,
+    Action, Answer, Asker, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Printed, Request, Returned, Slot,
     ToolCall, Usage,
 };
 use jurat_core::tool::{
@@ -75,13 +75,13 @@ fn held(rounds: &[Vec<&str>], mut choose: impl FnMut(usize) -> usize) -> (Dialog
             }
             Request::Action(action) => called(action),
         };
-        sites.push((step.site.seat, step.site.turn));
-        let seat = Seat::numbered(step.site.seat).expect("a slot");
-        assert!(inquiry.is_open(seat, step.site.turn));
-        inquiry.apply(seat, step.site.turn, outcome.clone());
+        sites.push((step.site.slot, step.site.turn));
+        let slot = Slot::numbered(step.site.slot).expect("a slot");
+        assert!(inquiry.is_open(slot, step.site.turn));
+        inquiry.apply(slot, step.site.turn, outcome.clone());
         // What is not open any more changes nothing.
         let before = (inquiry.dialogue().clone(), inquiry.conclusion().cloned());
-        inquiry.apply(seat, step.site.turn, outcome);
+        inquiry.apply(slot, step.site.turn, outcome);
         assert_eq!(before, (inquiry.dialogue().clone(), inquiry.conclusion().cloned()));
     }
     sites.sort_unstable();
@@ -128,9 +128,9 @@ fn a_tool_that_cannot_be_called_is_a_fault() {
 #[test]
 fn what_a_tool_returns_is_bounded_before_a_model_sees_it() {
     let mut inquiry = inquiry();
-    inquiry.apply(Seat::Subject, 0, answer(0, &["echo"]));
+    inquiry.apply(Slot::Subject, 0, answer(0, &["echo"]));
     let long = "é".repeat(1 << 20);
-    inquiry.apply(Seat::Tool, 0, Outcome::Returned(Box::new(returned(Val::from(long), false))));
+    inquiry.apply(Slot::Tool, 0, Outcome::Returned(Box::new(returned(Val::from(long), false))));
     let output = inquiry.dialogue().tool_uses[0].output.clone().expect("it returned");
     let rest = "[1835008 more bytes were left out: a result may have 262144 bytes]";
     assert_eq!(output.len(), 262_144 + 1 + rest.len());
@@ -141,7 +141,7 @@ fn what_a_tool_returns_is_bounded_before_a_model_sees_it() {
 fn it_ends_with_a_refusal_a_fault_or_a_stop() {
     let ends = |outcome: Outcome, expected: &Conclusion| {
         let mut inquiry = inquiry();
-        inquiry.apply(Seat::Subject, 0, outcome);
+        inquiry.apply(Slot::Subject, 0, outcome);
         assert_eq!(inquiry.conclusion(), Some(expected));
         assert_eq!(inquiry.steps(Asker::Case), []);
     };
@@ -190,7 +190,7 @@ proptest! {
         let in_order = held(&rounds, |_| 0);
         prop_assert_eq!(&in_any_order, &in_order);
         let (dialogue, conclusion, sites) = in_order;
-        let n_asked = sites.iter().filter(|(seat, _)| *seat == Seat::Subject.number()).count();
+        let n_asked = sites.iter().filter(|(slot, _)| *slot == Slot::Subject.number()).count();
         let last = MOST_ROUNDS as usize;
         // A tool that could not be called is the end.
         let faulty = rounds.iter().take(last - 1).position(|it| it[0] == "fail");

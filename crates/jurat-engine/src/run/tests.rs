@@ -304,7 +304,7 @@ fn what_a_row_takes_counts_for_no_subject_of_scenarios() {
     let layout = plan.layout(variants.len());
     let tally = Tally::new(plan.tasks.len(), variants.len(), layout);
     for (source, variant) in [(CaseSource::Row(0), 0), (CaseSource::Scenario(0), 1)] {
-        let site = StepSite { asker: Asker::Case, seat: 0, turn: 0 };
+        let site = StepSite { asker: Asker::Case, slot: 0, turn: 0 };
         tally.add(layout.case(source, variant), site, &Outcome::Answer(Box::new(Answer::new("yes"))), false);
     }
     let answers = |body: &str| serde_json::from_str::<serde_json::Value>(body).expect("it is JSON")["answers"].clone();

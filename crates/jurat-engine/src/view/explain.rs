@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jurat_core::effect::{Action, Asker, Finish, Outcome, Printed, Seat, Served};
+use jurat_core::effect::{Action, Asker, Finish, Outcome, Printed, Served, Slot};
 use jurat_core::judge::ReplyForm;
 use jurat_core::outcome::{Trace, Traced};
 use jurat_core::plan::TaskIx;
@@ -280,11 +280,11 @@ impl RunView {
     /// What was asked: of the subject and its tools first, then of the judges of the task.
     fn conversations(&self, revisited: &Revisited<'_>, task: TaskIx) -> Vec<Conversation> {
         let is_agent = |it: &Happened| matches!(it.action(), Some(Action::Run { .. }));
-        let of_subject = |seat: Seat| self.plan.ask.as_ref().filter(|_| seat == Seat::Subject).map(|it| &it.form);
+        let of_subject = |slot: Slot| self.plan.ask.as_ref().filter(|_| slot == Slot::Subject).map(|it| &it.form);
         let mut conversations = match revisited.happened.iter().any(is_agent) {
             // What an agent did is shown as a run.
             true => Vec::new(),
-            false => self.of_seats(Asker::Case, revisited.happened, &of_subject),
+            false => self.of_slots(Asker::Case, revisited.happened, &of_subject),
         };
         conversations.extend(self.of_task(revisited, task));
         conversations
@@ -336,7 +336,7 @@ impl RunView {
         );
         let (origin, age) = self.origin(effect);
         let mut reply = Reply {
-            seat: effect.site.seat + 1,
+            slot: effect.site.slot + 1,
             turn: effect.site.turn + 1,
             model,
             served: Served::default(),

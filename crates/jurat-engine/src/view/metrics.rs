@@ -2,7 +2,7 @@
 //! answers. Only what some threshold asks for is read, and none of it is held in memory.
 
 use jurat_core::effect::wire::read_outcome;
-use jurat_core::effect::{Asker, FaultClass, Outcome, Seat};
+use jurat_core::effect::{Asker, FaultClass, Outcome, Slot};
 use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_core::report::RunReport;
 use jurat_core::statistics::quantile;
@@ -132,7 +132,7 @@ fn each_latency(view: &RunView, take: &mut dyn FnMut(f64)) -> Result<(), ViewErr
 
 fn seconds_of_subject(effect: &StoredEffect) -> Result<Option<f64>, ViewError> {
     let is_subject = matches!(effect.site.asker, Asker::Case | Asker::Turn(_))
-        && Seat::numbered(effect.site.seat) == Some(Seat::Subject);
+        && Slot::numbered(effect.site.slot) == Some(Slot::Subject);
     if !is_subject {
         return Ok(None);
     }

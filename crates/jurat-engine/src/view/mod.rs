@@ -231,7 +231,7 @@ impl RunView {
             replicate: variant.replicate,
             task: effect.site.asker.task().map(|it| self.plan.tasks[it.index()].id.clone()),
             scenario_turn: effect.site.asker.turn(),
-            seat: effect.site.seat,
+            slot: effect.site.slot,
             turn: effect.site.turn,
             key: effect.key.to_string(),
             request: raw(effect.request)?,

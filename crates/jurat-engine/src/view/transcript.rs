@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use jurat_core::case::{Asked, Case, Room};
-use jurat_core::effect::{Action, Asker, Outcome, Seat};
+use jurat_core::effect::{Action, Asker, Outcome, Slot};
 use jurat_core::judge::ReplyForm;
 use jurat_core::report::explanation::{Conversation, Purpose};
 use jurat_core::report::transcript::{EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn};
@@ -118,39 +118,39 @@ impl RunView {
             tested: items(route, "tested").iter().filter_map(tested).collect(),
             taken: route.get("edge").and_then(place).and_then(|it| edge_step(ready, it)),
             state,
-            conversations: self.of_seats(Asker::Turn(ix), happened, &|seat| match seat {
-                Seat::Parser => own.map(|it| it.verification.form()),
-                Seat::Rubric(ix) => own.and_then(|it| it.rubric.form(ix as usize)),
+            conversations: self.of_slots(Asker::Turn(ix), happened, &|slot| match slot {
+                Slot::Parser => own.map(|it| it.verification.form()),
+                Slot::Rubric(ix) => own.and_then(|it| it.rubric.form(ix as usize)),
                 _ => None,
             }),
             node,
         }
     }
 
-    /// What was asked in a turn, or about a row: each seat by itself, in the order in which they come. `form` is what answers at a seat must be, where that is
+    /// What was asked in a turn, or about a row: each slot by itself, in the order in which they come. `form` is what answers at a slot must be, where that is
     /// more than text.
-    pub(super) fn of_seats<'f>(
+    pub(super) fn of_slots<'f>(
         &self,
         asker: Asker,
         happened: &[Happened],
-        form: &dyn Fn(Seat) -> Option<&'f ReplyForm>,
+        form: &dyn Fn(Slot) -> Option<&'f ReplyForm>,
     ) -> Vec<Conversation> {
-        let mut seats: BTreeMap<(u32, u32), Vec<&Happened>> = BTreeMap::new();
+        let mut slots: BTreeMap<(u32, u32), Vec<&Happened>> = BTreeMap::new();
         for it in happened.iter().filter(|it| it.effect.site.asker == asker) {
-            let seat = it.effect.site.seat;
-            seats.entry((order(seat), seat)).or_default().push(it);
+            let slot = it.effect.site.slot;
+            slots.entry((order(slot), slot)).or_default().push(it);
         }
         let text = ReplyForm::Text;
-        let conversation = |(seat, own): (u32, Vec<&Happened>)| {
-            let seat = Seat::numbered(seat)?;
-            let form = form(seat).unwrap_or(&text);
+        let conversation = |(slot, own): (u32, Vec<&Happened>)| {
+            let slot = Slot::numbered(slot)?;
+            let form = form(slot).unwrap_or(&text);
             let first = own.first()?.asked().map(|(_, request)| request);
             let (messages, schema) = first.map(|it| (it.messages.into(), it.output)).unwrap_or_default();
             let schema = schema.as_deref().cloned();
             let reply = |it: &&Happened| {
                 let mut reply = self.reply(it, form);
                 // A turn has one model in each slot.
-                reply.seat = 1;
+                reply.slot = 1;
                 if let Some(action) = it.action() {
                     reply.model = action_words(&action);
                 }
@@ -161,9 +161,9 @@ impl RunView {
                 }
                 reply
             };
-            Some(Conversation { purpose: purpose(seat), messages, schema, replies: own.iter().map(reply).collect() })
+            Some(Conversation { purpose: purpose(slot), messages, schema, replies: own.iter().map(reply).collect() })
         };
-        seats.into_iter().filter_map(|((_, seat), own)| conversation((seat, own))).collect()
+        slots.into_iter().filter_map(|((_, slot), own)| conversation((slot, own))).collect()
     }
 }
 
@@ -259,29 +259,29 @@ fn members(value: Option<&Val<'_>>) -> Vec<(String, Value)> {
     members.map(|(key, it)| (key.to_owned(), it.clone().into_owned())).collect()
 }
 
-fn purpose(seat: Seat) -> Purpose {
-    match seat {
-        Seat::Subject => Purpose::Subject,
-        Seat::Tool => Purpose::Tool,
-        Seat::Tools => Purpose::Tools,
-        Seat::Parser => Purpose::Parser,
-        Seat::Rubric(_) => Purpose::Rubric,
-        Seat::Update | Seat::Handover | Seat::Edge | Seat::Outcome => Purpose::Code,
+fn purpose(slot: Slot) -> Purpose {
+    match slot {
+        Slot::Subject => Purpose::Subject,
+        Slot::Tool => Purpose::Tool,
+        Slot::Tools => Purpose::Tools,
+        Slot::Parser => Purpose::Parser,
+        Slot::Rubric(_) => Purpose::Rubric,
+        Slot::Update | Slot::Handover | Slot::Edge | Slot::Outcome => Purpose::Code,
     }
 }
 
-/// The place of a seat in the course of a turn.
-fn order(seat: u32) -> u32 {
-    match Seat::numbered(seat) {
-        Some(Seat::Tools) => 0,
-        Some(Seat::Handover) => 1,
-        Some(Seat::Subject) => 2,
-        Some(Seat::Tool) => 3,
-        Some(Seat::Parser) => 4,
-        Some(Seat::Rubric(_)) => 5,
-        Some(Seat::Update) => 6,
-        Some(Seat::Edge) => 7,
-        Some(Seat::Outcome) | None => 8,
+/// The place of a slot in the course of a turn.
+fn order(slot: u32) -> u32 {
+    match Slot::numbered(slot) {
+        Some(Slot::Tools) => 0,
+        Some(Slot::Handover) => 1,
+        Some(Slot::Subject) => 2,
+        Some(Slot::Tool) => 3,
+        Some(Slot::Parser) => 4,
+        Some(Slot::Rubric(_)) => 5,
+        Some(Slot::Update) => 6,
+        Some(Slot::Edge) => 7,
+        Some(Slot::Outcome) | None => 8,
     }
 }
 

@@ -139,7 +139,7 @@ fn write_tool_calls(members: &mut Members<'_>, calls: &[ToolCall]) {
 }
 
 fn write_reply(members: &mut Members<'_>, it: &Reply) {
-    members.number("seat", u64::from(it.seat));
+    members.number("seat", u64::from(it.slot));
     members.number("turn", u64::from(it.turn));
     members.text("model", &it.model);
     optional(it.served.model.as_deref(), |it| members.text("served_model", it));

@@ -228,14 +228,14 @@ impl Writer<'_> {
     }
 
     fn reply(&mut self, conversation: &Conversation, it: &Reply) -> io::Result<()> {
-        let seats = conversation.replies.iter().map(|it| it.seat).max().unwrap_or(1);
-        let seat = if seats > 1 { format!(" {}", it.seat) } else { String::new() };
+        let slots = conversation.replies.iter().map(|it| it.slot).max().unwrap_or(1);
+        let slot = if slots > 1 { format!(" {}", it.slot) } else { String::new() };
         let turn = match (conversation.purpose, it.turn) {
             (_, ..=1) => String::new(),
             (Purpose::Subject, _) => ", with what tools returned".to_owned(),
             (_, turn) => format!(", asked the {} time", ordinal(turn)),
         };
-        self.title(&format!("{}{seat} ({}){turn}", conversation.purpose.name(), cut(&it.model, ROOM)))?;
+        self.title(&format!("{}{slot} ({}){turn}", conversation.purpose.name(), cut(&it.model, ROOM)))?;
         writeln!(self.out, "  {}", facts(it).join(", "))?;
         for attempt in &it.attempts {
             self.attempt(attempt)?;

@@ -29,9 +29,9 @@ pub(crate) fn json(explanation: &Explanation) -> String {
     String::from_utf8(out).expect("JSON is UTF-8")
 }
 
-fn reply(seat: u32, turn: u32) -> Reply {
+fn reply(slot: u32, turn: u32) -> Reply {
     Reply {
-        seat,
+        slot,
         turn,
         model: "judge".to_owned(),
         served: Served::default(),

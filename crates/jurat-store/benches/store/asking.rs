@@ -63,7 +63,7 @@ fn effect(ix: u64) -> RecordedEffect {
     let words = "Is the answer polite? The customer asked for a refund. ".repeat(27);
     RecordedEffect {
         case_ix: CaseIx(ix),
-        site: StepSite { asker: Asker::Task(TaskIx(0)), seat: 0, turn: 0 },
+        site: StepSite { asker: Asker::Task(TaskIx(0)), slot: 0, turn: 0 },
         attempt: 0,
         key: key(ix),
         kind: "model".to_owned(),

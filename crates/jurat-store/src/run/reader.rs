@@ -374,7 +374,7 @@ impl Effects<'_> {
 
 fn place_of(effect: &StoredEffect) -> [u64; 5] {
     let StoredEffect { case_ix, site, attempt, .. } = effect;
-    let numbers = [asker_number(site.asker), site.seat, site.turn, *attempt].map(u64::from);
+    let numbers = [asker_number(site.asker), site.slot, site.turn, *attempt].map(u64::from);
     [case_ix.0, numbers[0], numbers[1], numbers[2], numbers[3]]
 }
 

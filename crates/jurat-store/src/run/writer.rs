@@ -374,7 +374,7 @@ mod tests {
             let (done, is_done) = channel();
             let effect = RecordedEffect {
                 case_ix: CaseIx(ix.into()),
-                site: StepSite { asker: Asker::Case, seat: 0, turn: 0 },
+                site: StepSite { asker: Asker::Case, slot: 0, turn: 0 },
                 attempt: 0,
                 key: EffectKey([ix; 32]),
                 kind: "model".to_owned(),

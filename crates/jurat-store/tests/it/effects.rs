@@ -21,7 +21,7 @@ pub(crate) fn effect(case_ix: u64, site: &str, request: &str, outcome: &str) -> 
     let numbers: Vec<u32> = site.split('.').map(|it| it.parse().expect("a number")).collect();
     RecordedEffect {
         case_ix: CaseIx(case_ix),
-        site: StepSite { asker: Asker::Task(TaskIx(0)), seat: numbers[0], turn: numbers[1] },
+        site: StepSite { asker: Asker::Task(TaskIx(0)), slot: numbers[0], turn: numbers[1] },
         attempt: numbers[2],
         key: key(request),
         kind: "model".to_owned(),
@@ -46,13 +46,13 @@ pub(crate) fn record(writer: &RunWriter, effects: Vec<RecordedEffect>) -> Result
     is_done.recv().expect("every caller has the error")
 }
 
-fn site(seat: u32, turn: u32) -> StepSite {
-    StepSite { asker: Asker::Task(TaskIx(0)), seat, turn }
+fn site(slot: u32, turn: u32) -> StepSite {
+    StepSite { asker: Asker::Task(TaskIx(0)), slot, turn }
 }
 
 fn line(effect: &StoredEffect) -> String {
     let StoredEffect { case_ix, site, attempt, outcome, reused, .. } = effect;
-    format!("{} {}.{}.{attempt} {outcome}{}", case_ix.0, site.seat, site.turn, if *reused { " again" } else { "" })
+    format!("{} {}.{}.{attempt} {outcome}{}", case_ix.0, site.slot, site.turn, if *reused { " again" } else { "" })
 }
 
 fn lines(path: &Path) -> Vec<String> {

@@ -96,7 +96,7 @@ fn write(desk: &Desk) {
     }
     let short = effect(2, "0.0.0", "short", "{\"answer\":\"short\"}");
     let again = RecordedEffect { case_ix: CaseIx(5), reused: true, journal: false, ..short.clone() };
-    let asked = StepSite { asker: Asker::Case, seat: 0, turn: 0 };
+    let asked = StepSite { asker: Asker::Case, slot: 0, turn: 0 };
     let long = effect(3, "1.2.1", &long(), &format!("{{\"answer\":\"{}\"}}", long()));
     let subject = RecordedEffect { site: asked, served: None, journal: false, ..effect(3, "0.0.0", "subject", "{}") };
     record(&writer, vec![short, again, long, subject]).expect("safe");
@@ -226,7 +226,7 @@ fn says(path: &Path) -> String {
         let StoredEffect { case_ix, site, attempt, key, kind, model, served, at_ms, request, outcome, reused } =
             effect.expect("an effect");
         let asker = site.asker.task().map_or("case".to_owned(), |it| format!("task {}", it.0));
-        let place = format!("{}, {asker}, seat {}, turn {}, attempt {attempt}", case_ix.0, site.seat, site.turn);
+        let place = format!("{}, {asker}, seat {}, turn {}, attempt {attempt}", case_ix.0, site.slot, site.turn);
         let served = served.unwrap_or_default();
         let line = format!("{kind} {model} {served:?} at {at_ms}, reused {reused}: {request} => {outcome}");
         let _ = writeln!(says, "effect {place}: {} {}", &key.to_string()[..8], line.replace(&long(), "(long)"));

@@ -21,10 +21,10 @@ fn open(desk: &Desk) -> Journal {
 fn write(desk: &Desk, journal: &Journal, answers: &[(&str, u64, &str, &str)]) {
     let options = WriterOptions { journal: Some(journal), durable: false };
     let writer = RunWriter::create(&desk.run(), &desk.head(&rows(1), 1, 1), options).expect("a run");
-    let answer = |(seat, (model, at_ms, request, outcome)): (usize, &(&str, u64, &str, &str))| RecordedEffect {
+    let answer = |(slot, (model, at_ms, request, outcome)): (usize, &(&str, u64, &str, &str))| RecordedEffect {
         model: (*model).to_owned(),
         at_ms: *at_ms,
-        ..effect(0, &format!("{seat}.0.0"), request, outcome)
+        ..effect(0, &format!("{slot}.0.0"), request, outcome)
     };
     record(&writer, answers.iter().enumerate().map(answer).collect()).expect("safe");
     writer.finish(finished(Ended::Done)).expect("finished");

@@ -24,7 +24,7 @@ pub(super) fn apply(
     (site, outcome): (StepSite, Outcome),
     context: Context<'_>,
 ) -> TaskState {
-    if let Some(asking) = slots.get_mut(site.seat as usize) {
+    if let Some(asking) = slots.get_mut(site.slot as usize) {
         asking.apply(site.turn, outcome, &evaluation.brief(case.id.as_deref()).form);
     }
     match ends(&slots) {

@@ -48,13 +48,13 @@ impl TaskState {
         let asker = Asker::Task(task);
         let slots = if let TaskState::Asking(slots) = self { slots.as_slice() } else { &[] };
         let action = if let TaskState::Acting(action) = self { Some(action) } else { None };
-        let asked = (0..).zip(slots).filter_map(move |(seat, asking)| {
+        let asked = (0..).zip(slots).filter_map(move |(slot, asking)| {
             let (turn, request, max_requests) = asking.step()?;
-            let site = StepSite { asker, seat, turn };
+            let site = StepSite { asker, slot, turn };
             Some(Ready { site, request: ReadyRequest::Model(request), max_requests })
         });
         asked.chain(action.map(move |action| Ready {
-            site: StepSite { asker, seat: 0, turn: 0 },
+            site: StepSite { asker, slot: 0, turn: 0 },
             request: ReadyRequest::Action(action),
             max_requests: 1,
         }))

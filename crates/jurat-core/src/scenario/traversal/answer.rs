@@ -5,7 +5,7 @@ use jurat_format::value::{Val, Value};
 use super::super::FailureCategory;
 use super::super::ready::{self, Reading};
 use super::{MAX_RETRIES, Phase, Traversal};
-use crate::effect::{FaultKind, ModelRequest, Outcome, Seat};
+use crate::effect::{FaultKind, ModelRequest, Outcome, Slot};
 use crate::judge::{Asking, End as Asked};
 use crate::scenario::{End, TurnFailure};
 use crate::template::RatedTurn;
@@ -26,11 +26,11 @@ impl Traversal<'_> {
         self.after_reading();
     }
 
-    pub(super) fn read(&mut self, seat: Seat, turn: u32, outcome: Outcome) {
+    pub(super) fn read(&mut self, slot: Slot, turn: u32, outcome: Outcome) {
         let node = self.node();
         let Phase::Reading { parser, rubric } = &mut self.phase else { return };
-        match seat {
-            Seat::Rubric(ix) => {
+        match slot {
+            Slot::Rubric(ix) => {
                 if let (Some(asking), Some(form)) = (rubric.get_mut(ix as usize), node.rubric.form(ix as usize)) {
                     asking.apply(turn, outcome, form);
                 }

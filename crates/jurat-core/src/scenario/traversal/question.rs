@@ -5,7 +5,7 @@ use jurat_format::value::{Map, Val};
 use super::super::conversation::handed_over;
 use super::super::{FailureCategory, Handover};
 use super::{MAX_RETRIES, Phase, Traversal, named};
-use crate::effect::{Action, Fault, FaultKind, Message, ModelRequest, Outcome, Role, Seat};
+use crate::effect::{Action, Fault, FaultKind, Message, ModelRequest, Outcome, Role, Slot};
 use crate::scenario::End;
 use crate::tool::{Conclusion, Inquiry, MOST_ROUNDS, Said, why};
 
@@ -53,9 +53,9 @@ impl Traversal<'_> {
         self.phase = Phase::Asking(Inquiry::new(request, self.tools.offers(&node.tool_filter), MAX_RETRIES + 1));
     }
 
-    pub(super) fn inquired(&mut self, seat: Seat, turn: u32, outcome: Outcome) {
+    pub(super) fn inquired(&mut self, slot: Slot, turn: u32, outcome: Outcome) {
         let Phase::Asking(inquiry) = &mut self.phase else { return };
-        inquiry.apply(seat, turn, outcome);
+        inquiry.apply(slot, turn, outcome);
         let Some(conclusion) = inquiry.conclusion().cloned() else {
             // No time is left to continue with what tools returned.
             if self.turn.time_over.is_some() && inquiry.asks() {

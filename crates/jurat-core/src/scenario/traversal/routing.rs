@@ -6,7 +6,7 @@ use super::super::execution::{Status, TurnRecord};
 use super::super::state::verified;
 use super::super::{FailureCategory, Route, State, StateUpdate, Target, TurnFailure, route};
 use super::{Phase, Traversal, Turn, named};
-use crate::effect::{Action, Fault, Outcome, Seat};
+use crate::effect::{Action, Fault, Outcome, Slot};
 use crate::tool::why;
 
 impl Traversal<'_> {
@@ -17,11 +17,11 @@ impl Traversal<'_> {
     }
 
     /// Notes that the time is over. What was asked at the same time is waited for, so that it does not matter what came first.
-    pub(super) fn note_time_over(&mut self, seat: Seat, fault: &Fault) {
-        let stage = match seat {
-            Seat::Parser | Seat::Rubric(_) => "parse_template",
-            Seat::Update => "state_update",
-            Seat::Edge => "routing",
+    pub(super) fn note_time_over(&mut self, slot: Slot, fault: &Fault) {
+        let stage = match slot {
+            Slot::Parser | Slot::Rubric(_) => "parse_template",
+            Slot::Update => "state_update",
+            Slot::Edge => "routing",
             _ => "generate_answer",
         };
         let (category, reason) = (FailureCategory::Timeout, fault.message.clone());
