@@ -17,16 +17,18 @@ impl TaskIx {
     }
 }
 
-/// Whether a task decides what runs after it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Gate {
-    /// It does not.
-    #[default]
-    None,
-    /// `condition: true`: it routes, and is never counted.
-    Condition,
-    /// `required: true`: it routes, and is counted.
-    Required,
+choices! {
+    /// Whether a task decides what runs after it, as run files have it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Gate {
+        /// It does not.
+        #[default]
+        None = "",
+        /// `condition: true`: it routes, and is never counted.
+        Condition = "condition",
+        /// `required: true`: it routes, and is counted.
+        Required = "required",
+    }
 }
 
 choices! {

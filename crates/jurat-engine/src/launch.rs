@@ -311,11 +311,7 @@ fn head(
     let tasks = suite.tasks.iter().zip(plan.stage_numbers()).map(|(task, stage)| TaskHead {
         id: task.id.value.clone(),
         kind: task.kind.name().to_owned(),
-        gate: match task.gate {
-            jurat_core::suite::Gate::None => String::new(),
-            jurat_core::suite::Gate::Condition => "condition".to_owned(),
-            jurat_core::suite::Gate::Required => "required".to_owned(),
-        },
+        gate: task.gate.name().to_owned(),
         stage: stage as u32,
         path: task.comparison.as_ref().and_then(|it| it.path.as_ref()).map(|it| it.value.to_string()),
         operator: match (&task.comparison, &task.kind) {

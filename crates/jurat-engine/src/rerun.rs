@@ -3,37 +3,26 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use jurat_format::choices;
 use jurat_store::run::{Code, Column, RunReader, Variant};
 use jurat_store::{Project, ProjectError};
 
 use crate::RunError;
 
-/// Which cases of an earlier run are run again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RerunOf {
-    /// Those that failed.
-    Failed,
-    /// Those that could not be judged.
-    Error,
-    /// Those that were not run.
-    NotRun,
+choices! {
+    /// Which cases of an earlier run are run again.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RerunOf {
+        /// Those that failed.
+        Failed = "failed",
+        /// Those that could not be judged.
+        Error = "error",
+        /// Those that were not run.
+        NotRun = "not_run",
+    }
 }
 
 impl RerunOf {
-    /// One word for it, as reports and files have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            RerunOf::Failed => "failed",
-            RerunOf::Error => "error",
-            RerunOf::NotRun => "not_run",
-        }
-    }
-
-    /// What a word of [`RerunOf::name`] means.
-    pub fn named(word: &str) -> Option<RerunOf> {
-        [RerunOf::Failed, RerunOf::Error, RerunOf::NotRun].into_iter().find(|it| it.name() == word)
-    }
-
     fn code(self) -> Code {
         match self {
             RerunOf::Failed => Code::Failed,

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 /// Whether a run continues. Shared by all that may stop it and all that have to notice.
 #[derive(Debug, Default)]
 pub struct Stop {
-    /// 0: it was not stopped; else the reason, by its place in [`StopReason::ALL`].
+    /// 0: it was not stopped; else the reason, by its place in [`StopReason::NAMED`].
     closed: AtomicU8,
     dropped: AtomicU8,
     changed: Notify,
@@ -86,7 +86,7 @@ impl Stop {
     }
 
     fn set(&self, place: &AtomicU8, reason: StopReason) {
-        let ix = StopReason::ALL.iter().position(|it| *it == reason).unwrap_or(0);
+        let ix = StopReason::NAMED.iter().position(|(_, it)| *it == reason).unwrap_or(0);
         place.store(ix as u8 + 1, Ordering::SeqCst);
         if matches!(reason, StopReason::Interrupted | StopReason::Deadline) {
             self.evaluations.raise();
@@ -98,7 +98,7 @@ impl Stop {
 fn read(place: &AtomicU8) -> Option<StopReason> {
     match place.load(Ordering::SeqCst) {
         0 => None,
-        ix => StopReason::ALL.get(usize::from(ix) - 1).copied(),
+        ix => StopReason::NAMED.get(usize::from(ix) - 1).map(|(_, it)| *it),
     }
 }
 

@@ -29,6 +29,7 @@ pub const fn names<T, const N: usize>(named: &[(&'static str, T); N]) -> [&'stat
 /// }
 /// assert_eq!(Switch::NAMED.map(|(name, _)| name), ["on", "off"]);
 /// assert_eq!(Switch::On.name(), "on");
+/// assert_eq!(Switch::named("off"), Some(Switch::Off));
 /// ```
 #[macro_export]
 macro_rules! choices {
@@ -41,6 +42,10 @@ macro_rules! choices {
 
             pub const fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)+ }
+            }
+
+            pub fn named(name: &str) -> Option<$name> {
+                $name::NAMED.iter().find(|(it, _)| *it == name).map(|(_, it)| *it)
             }
         }
 

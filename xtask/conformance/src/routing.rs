@@ -57,7 +57,7 @@ fn routed(edges: &[Val<'_>], at: &Val<'_>) -> Result<Result<Option<usize>, Value
         }
         ready.push(ReadyEdge::new(edge));
     }
-    Ok(match route(&ready, &state(at), &|_| None).0 {
+    Ok(match route(&ready, |_| true, &state(at), &|_| None).0 {
         Route::Along(ix) => Ok(Some(ix)),
         Route::Ends => Ok(None),
         Route::Calls(_) => return Err("a condition that is code cannot be tested here".to_owned()),

@@ -16,10 +16,6 @@ const CRATES: &[(&str, &[(&str, &str)])] = &[
     (
         "crates/jurat-core",
         &[
-            // Thresholds are defined with their syntax.
-            ("verdict", "suite"),
-            ("evidence", "case"),
-            ("evidence", "plan"),
             // A section of the format is another product's.
             ("suite", "compat"),
         ],

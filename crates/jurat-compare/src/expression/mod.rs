@@ -40,6 +40,13 @@ pub struct Expression {
     keys: Option<Vec<String>>,
 }
 
+/// Two expressions are equal when they are written alike.
+impl PartialEq for Expression {
+    fn eq(&self, other: &Expression) -> bool {
+        self.source == other.source
+    }
+}
+
 /// What is wrong with an expression, in words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jurat_format::choices;
 use jurat_format::value::{Map, Val, Value};
 
 use super::Runner;
@@ -104,25 +105,14 @@ impl Fragments {
     }
 }
 
-/// What a model may do in a workspace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProbeTool {
-    /// Run commands.
-    ExecShell,
-    ReadFile,
-    WriteFile,
-}
-
-impl ProbeTool {
-    /// Each, by the name that models and authors know it by.
-    pub const NAMED: [(&'static str, ProbeTool); 3] = [
-        ("exec_shell", ProbeTool::ExecShell),
-        ("read_file", ProbeTool::ReadFile),
-        ("write_file", ProbeTool::WriteFile),
-    ];
-
-    pub fn name(self) -> &'static str {
-        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+choices! {
+    /// What a model may do in a workspace, by the name that models and authors know it by.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ProbeTool {
+        /// Run commands.
+        ExecShell = "exec_shell",
+        ReadFile = "read_file",
+        WriteFile = "write_file",
     }
 }
 

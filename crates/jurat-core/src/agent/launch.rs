@@ -1,5 +1,6 @@
 //! How a program is started for a turn.
 
+use jurat_format::choices;
 use jurat_format::value::{Map, Val, Value};
 
 use super::Agent;
@@ -69,32 +70,22 @@ impl Places {
     }
 }
 
-/// How models are asked over HTTP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wire {
-    /// `POST /chat/completions`, as OpenAI has it.
-    OpenAiChat,
-    /// `POST /responses`, as OpenAI has it.
-    OpenAiResponses,
-    /// `POST /messages`, as Anthropic has it.
-    Anthropic,
-    /// `POST …:generateContent`, as Gemini has it.
-    Gemini,
+choices! {
+    /// How models are asked over HTTP, by the name of the codec that speaks it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Wire {
+        /// `POST /chat/completions`, as OpenAI has it.
+        OpenAiChat = "openai_chat",
+        /// `POST /responses`, as OpenAI has it.
+        OpenAiResponses = "openai_responses",
+        /// `POST /messages`, as Anthropic has it.
+        Anthropic = "anthropic_messages",
+        /// `POST …:generateContent`, as Gemini has it.
+        Gemini = "gemini_generate",
+    }
 }
 
 impl Wire {
-    /// Each, by the name of the codec that speaks it.
-    pub const NAMED: [(&'static str, Wire); 4] = [
-        ("openai_chat", Wire::OpenAiChat),
-        ("openai_responses", Wire::OpenAiResponses),
-        ("anthropic_messages", Wire::Anthropic),
-        ("gemini_generate", Wire::Gemini),
-    ];
-
-    pub fn name(self) -> &'static str {
-        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
-    }
-
     /// The provider whose models are asked so.
     pub fn provider(self) -> &'static str {
         match self {

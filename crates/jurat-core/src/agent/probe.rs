@@ -168,8 +168,7 @@ fn add_answer(report: &mut TurnReport, answer: &Answer) {
 
 /// The tool of jurat's own that is called, when it is one.
 fn own(server: &str, tool: &str) -> Option<ProbeTool> {
-    let named = ProbeTool::NAMED.iter().find(|(name, _)| *name == tool);
-    named.filter(|_| server == Offer::OWN).map(|(_, tool)| *tool)
+    ProbeTool::named(tool).filter(|_| server == Offer::OWN)
 }
 
 /// A tool as the model sees it.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use jurat_format::choices;
 use jurat_format::value::{Map, Val, Value};
 
 use super::turn_report::{FaultSource, TurnReport, add};
@@ -13,7 +14,7 @@ use crate::artifact::{
 };
 use crate::check::is_blank;
 use crate::effect::{FaultClass, Finish, Outcome};
-use crate::evidence::fault::{BUDGET_SPENT, CONFIGURATION, NOT_STARTED};
+use crate::evidence::fault::{CONFIGURATION, NOT_STARTED};
 
 /// The highest cost of a turn that a program is believed. What is higher is not known.
 const MOST_USD: f64 = 1e6;
@@ -90,47 +91,27 @@ pub enum Ending {
     NotStarted(String),
 }
 
-/// What a run may not take more of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Limit {
-    Time,
-    /// Bytes printed.
-    Output,
-    Processes,
-    Memory,
-    /// Bytes in its workspace.
-    Workspace,
-    /// Requests to its model.
-    Requests,
-    /// Tokens of its model.
-    Tokens,
-    /// Dollars.
-    Cost,
-    /// Steps.
-    Turns,
-    /// What all cases of a run may spend together.
-    Budget,
-}
-
-impl Limit {
-    pub fn name(self) -> &'static str {
-        self.code().strip_prefix("limit_").unwrap_or_default()
-    }
-
-    /// The code of the error of a run that was stopped at it.
-    pub fn code(self) -> &'static str {
-        match self {
-            Limit::Time => "limit_time",
-            Limit::Output => "limit_output",
-            Limit::Processes => "limit_processes",
-            Limit::Memory => "limit_memory",
-            Limit::Workspace => "limit_workspace",
-            Limit::Requests => "limit_requests",
-            Limit::Tokens => "limit_tokens",
-            Limit::Cost => "limit_cost_usd",
-            Limit::Turns => "limit_turns",
-            Limit::Budget => BUDGET_SPENT,
-        }
+choices! {
+    /// What a run may not take more of.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Limit {
+        Time = "time",
+        /// Bytes printed.
+        Output = "output",
+        Processes = "processes",
+        Memory = "memory",
+        /// Bytes in its workspace.
+        Workspace = "workspace",
+        /// Requests to its model.
+        Requests = "requests",
+        /// Tokens of its model.
+        Tokens = "tokens",
+        /// Dollars.
+        Cost = "cost_usd",
+        /// Steps.
+        Turns = "turns",
+        /// What all cases of a run may spend together.
+        Budget = "budget",
     }
 }
 
@@ -540,7 +521,7 @@ fn limited(limit: Limit) -> (RunStatus, Option<RunFault>) {
             "the agent was stopped at its limit of `{name}`; `limits` in its definition says how much it may take"
         ),
     };
-    failed(RunStatus::Failed, limit.code(), message, Some(false))
+    failed(RunStatus::Failed, &format!("limit_{name}"), message, Some(false))
 }
 
 fn ending_words(ending: &Ending) -> String {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use jurat_format::choices;
 use jurat_format::value::{Map, Val, Value};
 
 /// Everything that was found in a directory, by its path relative to it.
@@ -25,25 +26,16 @@ pub struct WalkedFile {
     pub is_hashed: bool,
 }
 
-/// What something in a directory is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
-    File,
-    Directory,
-    /// A link. It is followed within the directory, and never out of it.
-    Link,
-    /// Something else: a pipe, a socket.
-    Other,
-}
-
-impl FileKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            FileKind::File => "file",
-            FileKind::Directory => "directory",
-            FileKind::Link => "link",
-            FileKind::Other => "other",
-        }
+choices! {
+    /// What something in a directory is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum FileKind {
+        File = "file",
+        Directory = "directory",
+        /// A link. It is followed within the directory, and never out of it.
+        Link = "link",
+        /// Something else: a pipe, a socket.
+        Other = "other",
     }
 }
 

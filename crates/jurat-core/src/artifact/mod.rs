@@ -59,13 +59,6 @@ choices! {
     }
 }
 
-impl RunStatus {
-    /// The status with this name.
-    pub fn named(name: &str) -> Option<RunStatus> {
-        Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, it)| *it)
-    }
-}
-
 /// Whether the run that a document describes succeeded.
 pub fn has_succeeded(artifact: &Val<'_>) -> bool {
     artifact.get("status").and_then(Val::as_str) == Some(RunStatus::Success.name())

@@ -4,8 +4,7 @@ use jurat_format::value::{Map, Val, Value};
 
 use super::Asked;
 use crate::agent::AgentCase;
-use crate::effect::{Action, Asker, Outcome, Role, StepSite};
-use crate::scenario::Step;
+use crate::effect::{Action, Asker, Outcome, Role, Step, StepSite};
 use crate::verdict::Verdict;
 
 const SITE: StepSite = StepSite { asker: Asker::Case, slot: 0, turn: 0 };

@@ -16,10 +16,10 @@ pub use probe::{ProbeAnswer, ProbeState};
 pub use tasks::{CaseState, Ready, ReadyRequest};
 
 use crate::agent::AgentCase;
-use crate::effect::{Asker, Outcome, Role, StepSite};
-use crate::evidence::{probe as asked, run};
+use crate::effect::{Asker, Outcome, Role, Step, StepSite};
+use crate::evidence::run;
 use crate::plan::{CaseName, Plan, PlannedAsk};
-use crate::scenario::{End, ReadyScenario, State, Step, Traversal};
+use crate::scenario::{End, ReadyScenario, State, Traversal};
 use crate::verdict::{StopReason, Verdict};
 
 /// One case and how far it has come.
@@ -105,7 +105,7 @@ impl<'p> Case<'p> {
     pub fn steps(&self, made: &[StepSite]) -> Vec<Step> {
         let is_new = |site: StepSite| !made.contains(&site);
         let mut steps = match &self.phase {
-            Phase::Probe { state, .. } => state.steps().into_iter().map(Step::from).collect(),
+            Phase::Probe { state, .. } => state.steps(),
             Phase::Scenario { traversal, .. } => traversal.steps(),
             Phase::Agent { run, .. } => run.steps(),
             // A panel may have many slots: what was asked of the others is not copied.
@@ -132,7 +132,7 @@ impl<'p> Case<'p> {
             Phase::Probe { state, ask, row, room } => match state.end() {
                 Some(Ok(answer)) => {
                     let answer = room.answer.get_or_init(|| answer.clone());
-                    Ok(room.evidence.get_or_init(|| asked::evidence(ask, row.borrowed(), answer)))
+                    Ok(room.evidence.get_or_init(|| probe::evidence(ask, row.borrowed(), answer)))
                 }
                 Some(Err(verdict)) => Err(verdict.clone()),
                 None => return,

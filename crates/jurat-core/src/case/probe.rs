@@ -5,9 +5,10 @@
 
 use jurat_format::value::{Context, Val};
 
-use crate::effect::{Asker, Fault, Message, ModelRequest, Outcome, Role, Slot, StepSite};
+use crate::effect::{Asker, Fault, Message, ModelRequest, Outcome, Role, Slot, Step, StepSite, ToolCall};
+use crate::evidence::probe::Exchange;
 use crate::plan::PlannedAsk;
-use crate::tool::{Conclusion, Dialogue, Inquiry, Listing, Said, Step};
+use crate::tool::{Conclusion, Dialogue, Inquiry, Listing, Said, ToolUse};
 use crate::verdict::Verdict;
 
 /// A row about which a model is asked, and how far that has come.
@@ -137,4 +138,73 @@ fn request(
 
 fn no_answer(fault: &Fault) -> Verdict {
     Verdict::error(format!("the subject gave no answer: {}", fault.text()))
+}
+
+/// The evidence of a probe that was answered.
+pub(super) fn evidence<'e>(ask: &PlannedAsk, row: Val<'e>, answer: &'e ProbeAnswer) -> Val<'e> {
+    let ProbeAnswer { dialogue, said } = answer;
+    let asked = dialogue.asked.iter().rev().find(|it| matches!(it, Message::User(_)));
+    let exchange = Exchange {
+        input: asked.map_or("", Message::text),
+        messages: dialogue.asked.iter().map(message).collect(),
+        output: &said.text,
+        parsed: ask.output.as_ref().and_then(|_| ask.form.read(&said.text).ok()),
+        tool_calls: dialogue.tool_uses.iter().map(used).chain(said.tool_calls.iter().map(called)).collect(),
+        usage: dialogue.usage.map(|it| {
+            object([
+                ("input_tokens", Some(Val::from(it.input))),
+                ("output_tokens", Some(Val::from(it.output))),
+                ("total_tokens", Some(Val::from(it.total()))),
+            ])
+        }),
+        cost_usd: dialogue.cost_usd,
+        latency_ms: dialogue.latency.as_micros() as f64 / 1e3,
+        finish_reason: Some(said.finish.name()),
+    };
+    exchange.over(row)
+}
+
+fn object<'e, const N: usize>(members: [(&'static str, Option<Val<'e>>); N]) -> Val<'e> {
+    Val::Map(members.into_iter().filter_map(|(key, it)| Some((key, it?))).collect())
+}
+
+/// What was sent. A message that calls tools says which, and one of a tool says what it answers.
+fn message(message: &Message) -> Val<'_> {
+    let (mut tool_calls, mut of_tool) = (None, None);
+    match message {
+        Message::System(_) | Message::User(_) => {}
+        Message::Assistant { tool_calls: calls, .. } => {
+            tool_calls = (!calls.is_empty()).then(|| calls.iter().map(called).collect());
+        }
+        Message::Tool { call_id, name, is_error, .. } => of_tool = Some((call_id.as_str(), name.as_str(), *is_error)),
+    }
+    object([
+        ("role", Some(Val::from(message.role()))),
+        ("content", Some(Val::from(message.text()))),
+        ("tool_calls", tool_calls),
+        ("tool_call_id", of_tool.map(|(id, ..)| Val::from(id))),
+        ("name", of_tool.map(|(_, name, _)| Val::from(name))),
+        ("is_error", of_tool.map(|(.., is_error)| Val::Bool(is_error))),
+    ])
+}
+
+/// A tool that a model wants to call.
+fn called(call: &ToolCall) -> Val<'_> {
+    object([
+        ("id", Some(Val::from(call.id.as_str()))),
+        ("name", Some(Val::from(call.name.as_str()))),
+        ("arguments", Some(call.arguments.borrowed())),
+    ])
+}
+
+/// A tool that was called, by the name that its server has for it.
+fn used(tool_use: &ToolUse) -> Val<'_> {
+    object([
+        ("id", Some(Val::from(tool_use.id.as_str()))),
+        ("name", Some(Val::from(tool_use.tool.as_str()))),
+        ("arguments", Some(tool_use.arguments.borrowed())),
+        ("server", tool_use.server.as_deref().map(Val::from)),
+        ("output", tool_use.output.as_deref().map(Val::from)),
+        ("is_error", Some(Val::Bool(tool_use.is_error))),
+    ])
 }

@@ -3,81 +3,44 @@
 //! [`FaultKind`] is what happened on the wire. The class is what people and the engine act on: whether every further request would meet the
 //! same fault, and what to do about it. Two faults of one kind may have different classes: status 429 is a rate limit or an exhausted quota.
 
+use jurat_format::choices;
+
 use super::FaultKind;
 
-/// What a fault means for the requests that would follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FaultClass {
-    /// The endpoint does not accept the key, or the key may not do what was asked.
-    WrongKey,
-    /// The endpoint has no such model, or nothing at that path.
-    UnknownModel,
-    /// No connection could be made, or the address leads elsewhere.
-    Unreachable,
-    /// The account has no money or quota left.
-    ExhaustedQuota,
-    /// Too many requests at once.
-    RateLimit,
-    /// The endpoint does not take the JSON Schema of the reply.
-    RefusedSchema,
-    /// The endpoint rejects this request; another one may be accepted.
-    RejectedRequest,
-    /// The endpoint failed, or the connection ended.
-    ServerError,
-    /// No complete response in time.
-    Timeout,
-    /// A response that cannot be read, or is not what a judge must reply.
-    InvalidReply,
-    /// A tool, a program or code failed.
-    Tool,
-    /// The run was stopped.
-    Stopped,
-    /// Anything else.
-    Other,
+choices! {
+    /// What a fault means for the requests that would follow.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum FaultClass {
+        /// The endpoint does not accept the key, or the key may not do what was asked.
+        WrongKey = "wrong_key",
+        /// The endpoint has no such model, or nothing at that path.
+        UnknownModel = "unknown_model",
+        /// No connection could be made, or the address leads elsewhere.
+        Unreachable = "unreachable",
+        /// The account has no money or quota left.
+        ExhaustedQuota = "exhausted_quota",
+        /// Too many requests at once.
+        RateLimit = "rate_limit",
+        /// The endpoint does not take the JSON Schema of the reply.
+        RefusedSchema = "refused_schema",
+        /// The endpoint rejects this request; another one may be accepted.
+        RejectedRequest = "rejected_request",
+        /// The endpoint failed, or the connection ended.
+        ServerError = "server_error",
+        /// No complete response in time.
+        Timeout = "timeout",
+        /// A response that cannot be read, or is not what a judge must reply.
+        InvalidReply = "invalid_reply",
+        /// A tool, a program or code failed.
+        Tool = "tool",
+        /// The run was stopped.
+        Stopped = "stopped",
+        /// Anything else.
+        Other = "other",
+    }
 }
 
 impl FaultClass {
-    /// Every class.
-    pub const ALL: [FaultClass; 13] = [
-        FaultClass::WrongKey,
-        FaultClass::UnknownModel,
-        FaultClass::Unreachable,
-        FaultClass::ExhaustedQuota,
-        FaultClass::RateLimit,
-        FaultClass::RefusedSchema,
-        FaultClass::RejectedRequest,
-        FaultClass::ServerError,
-        FaultClass::Timeout,
-        FaultClass::InvalidReply,
-        FaultClass::Tool,
-        FaultClass::Stopped,
-        FaultClass::Other,
-    ];
-
-    /// One word for it, as it is stored.
-    pub fn name(self) -> &'static str {
-        match self {
-            FaultClass::WrongKey => "wrong_key",
-            FaultClass::UnknownModel => "unknown_model",
-            FaultClass::Unreachable => "unreachable",
-            FaultClass::ExhaustedQuota => "exhausted_quota",
-            FaultClass::RateLimit => "rate_limit",
-            FaultClass::RefusedSchema => "refused_schema",
-            FaultClass::RejectedRequest => "rejected_request",
-            FaultClass::ServerError => "server_error",
-            FaultClass::Timeout => "timeout",
-            FaultClass::InvalidReply => "invalid_reply",
-            FaultClass::Tool => "tool",
-            FaultClass::Stopped => "stopped",
-            FaultClass::Other => "other",
-        }
-    }
-
-    /// The class of a stored word.
-    pub fn named(word: &str) -> Option<FaultClass> {
-        FaultClass::ALL.into_iter().find(|it| it.name() == word)
-    }
-
     /// Whether every further request to the same endpoint would meet it.
     pub fn is_fatal(self) -> bool {
         matches!(
@@ -152,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_stored_word_reads_back() {
-        for class in FaultClass::ALL {
+        for (_, class) in FaultClass::NAMED {
             assert_eq!(FaultClass::named(class.name()), Some(class));
         }
     }

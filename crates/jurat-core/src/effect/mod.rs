@@ -6,11 +6,12 @@
 //! * [`Request`]: what is asked of a model ([`ModelRequest`]) or of anything else ([`Action`]);
 //! * [`Role`]: the model that a request is for, by its role; [`Endpoint`]: the model that is asked, with everything that decides what is sent;
 //! * [`Outcome`]: what became of a request; [`Reuse`]: how far it stands for making the request again;
-//! * [`StepSite`]: which request of a case this is;
+//! * [`Step`]: a request that may be made now; [`StepSite`]: which request of a case it is; [`Callable`]: code of the embedding program;
 //! * [`EffectKey`]: the name of a request by its content, under which outcomes are stored for other runs;
 //! * [`wire`]: requests and outcomes as they are stored.
 
 mod action;
+mod callable;
 mod endpoint;
 mod fault_class;
 mod key;
@@ -21,9 +22,11 @@ mod reuse;
 mod role;
 mod schema;
 mod site;
+mod step;
 pub mod wire;
 
 pub use action::{Action, Printed, PrintedText, Returned};
+pub use callable::{CallResult, Callable, Function};
 pub use endpoint::Endpoint;
 pub use fault_class::FaultClass;
 pub use key::{EffectKey, EndpointKey, KEY_REVISION, PerformerKey};
@@ -34,3 +37,4 @@ pub use reuse::Reuse;
 pub use role::Role;
 pub use schema::Schema;
 pub use site::{Asker, Slot, StepSite};
+pub use step::Step;

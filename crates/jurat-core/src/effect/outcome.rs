@@ -210,42 +210,34 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// One word for it, as it is stored.
+    /// Those that have one word, as they are stored: all but a status.
+    const NAMED: [(&'static str, FaultKind); 12] = [
+        ("timeout", FaultKind::Timeout),
+        ("connect", FaultKind::Connect),
+        ("cut", FaultKind::Cut),
+        ("garbled", FaultKind::Garbled),
+        ("unsupported", FaultKind::Unsupported),
+        ("no_answer", FaultKind::NoAnswer),
+        ("judging", FaultKind::Judging),
+        ("turn_deadline", FaultKind::TurnDeadline),
+        ("case_deadline", FaultKind::CaseDeadline),
+        ("tool", FaultKind::Tool),
+        ("cancelled", FaultKind::Cancelled),
+        ("diverged", FaultKind::Diverged),
+    ];
+
+    /// How it is stored.
     pub fn name(self) -> String {
         match self {
             FaultKind::Status(status) => format!("status:{status}"),
-            FaultKind::Timeout => "timeout".to_owned(),
-            FaultKind::Connect => "connect".to_owned(),
-            FaultKind::Cut => "cut".to_owned(),
-            FaultKind::Garbled => "garbled".to_owned(),
-            FaultKind::Unsupported => "unsupported".to_owned(),
-            FaultKind::NoAnswer => "no_answer".to_owned(),
-            FaultKind::Judging => "judging".to_owned(),
-            FaultKind::TurnDeadline => "turn_deadline".to_owned(),
-            FaultKind::CaseDeadline => "case_deadline".to_owned(),
-            FaultKind::Tool => "tool".to_owned(),
-            FaultKind::Cancelled => "cancelled".to_owned(),
-            FaultKind::Diverged => "diverged".to_owned(),
+            kind => Self::NAMED.iter().find(|(_, it)| *it == kind).map_or("", |(name, _)| name).to_owned(),
         }
     }
 
-    /// The kind that a word of [`FaultKind::name`] means.
-    pub fn named(word: &str) -> Option<FaultKind> {
-        Some(match word {
-            "timeout" => FaultKind::Timeout,
-            "connect" => FaultKind::Connect,
-            "cut" => FaultKind::Cut,
-            "garbled" => FaultKind::Garbled,
-            "unsupported" => FaultKind::Unsupported,
-            "no_answer" => FaultKind::NoAnswer,
-            "judging" => FaultKind::Judging,
-            "turn_deadline" => FaultKind::TurnDeadline,
-            "case_deadline" => FaultKind::CaseDeadline,
-            "tool" => FaultKind::Tool,
-            "cancelled" => FaultKind::Cancelled,
-            "diverged" => FaultKind::Diverged,
-            other => FaultKind::Status(other.strip_prefix("status:")?.parse().ok()?),
-        })
+    /// The kind that a text of [`FaultKind::name`] means.
+    pub fn named(text: &str) -> Option<FaultKind> {
+        let known = Self::NAMED.iter().find(|(name, _)| *name == text).map(|(_, it)| *it);
+        known.or_else(|| Some(FaultKind::Status(text.strip_prefix("status:")?.parse().ok()?)))
     }
 }
 

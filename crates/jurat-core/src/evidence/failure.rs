@@ -61,11 +61,6 @@ choices! {
 }
 
 impl FailureCategory {
-    /// The one with this name.
-    pub fn named(name: &str) -> Option<FailureCategory> {
-        Self::NAMED.iter().find(|(it, _)| *it == name).map(|(_, it)| *it)
-    }
-
     /// Whether a comparison with this text asks for a whole category that does not exist. Others, such as `contains`, may ask for a part of a name.
     pub(crate) fn is_unknown(comparison: &Operator, category: &str) -> bool {
         is_whole(comparison) && Self::wanted(comparison, category).is_none()

@@ -19,15 +19,8 @@ use super::stored::{StoredKind, object, required, text};
 use super::trace::Found;
 
 /// What an expression over `result` evaluates to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Cel(pub Arc<Expression>);
-
-/// Two are equal when they are written the same.
-impl PartialEq for Cel {
-    fn eq(&self, other: &Cel) -> bool {
-        self.0.source() == other.0.source()
-    }
-}
 
 impl Node for Cel {
     const WRITTEN: &'static [WrittenKind] = &[WrittenKind {

@@ -37,23 +37,12 @@ pub struct TurnCheck {
 }
 
 /// What a turn must be.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum TurnTest {
     /// A part of it is as wanted.
     Field(TurnField, Wanted),
     /// An expression over `turn` holds.
     Cel(Arc<Expression>),
-}
-
-/// Two tests are equal when they are written the same.
-impl PartialEq for TurnTest {
-    fn eq(&self, other: &TurnTest) -> bool {
-        match (self, other) {
-            (TurnTest::Field(field, wanted), TurnTest::Field(other, theirs)) => field == other && wanted == theirs,
-            (TurnTest::Cel(left), TurnTest::Cel(right)) => left.source() == right.source(),
-            _ => false,
-        }
-    }
 }
 
 impl Node for TurnCheck {

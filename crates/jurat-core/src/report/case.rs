@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jurat_format::choices;
 use jurat_format::value::Value;
 
 use crate::effect::Usage;
@@ -101,21 +102,23 @@ impl OutputReport {
     }
 }
 
-/// How a task ended, in one word. The reason is in [`TaskReport::message`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TaskVerdict {
-    /// Judged, and right.
-    Passed,
-    /// Judged, and wrong.
-    Failed,
-    /// A value without a condition to pass.
-    Measured,
-    /// A gate said no, or what it needs was skipped or errored.
-    Skipped,
-    /// Could not be judged.
-    Error,
-    /// Something came first.
-    NotRun,
+choices! {
+    /// How a task ended, in one word. The reason is in [`TaskReport::message`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum TaskVerdict {
+        /// Judged, and right.
+        Passed = "passed",
+        /// Judged, and wrong.
+        Failed = "failed",
+        /// A value without a condition to pass.
+        Measured = "measured",
+        /// A gate said no, or what it needs was skipped or errored.
+        Skipped = "skipped",
+        /// Could not be judged.
+        Error = "error",
+        /// Something came first.
+        NotRun = "not_run",
+    }
 }
 
 impl CaseReport {
@@ -160,35 +163,6 @@ impl TaskReport {
             n_requests: 0,
             reused: false,
         }
-    }
-}
-
-impl TaskVerdict {
-    /// Every verdict, in the order in which they are listed.
-    pub const ALL: [TaskVerdict; 6] = [
-        TaskVerdict::Passed,
-        TaskVerdict::Failed,
-        TaskVerdict::Measured,
-        TaskVerdict::Skipped,
-        TaskVerdict::Error,
-        TaskVerdict::NotRun,
-    ];
-
-    /// One word for it, as reports and files have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            TaskVerdict::Passed => "passed",
-            TaskVerdict::Failed => "failed",
-            TaskVerdict::Measured => "measured",
-            TaskVerdict::Skipped => "skipped",
-            TaskVerdict::Error => "error",
-            TaskVerdict::NotRun => "not_run",
-        }
-    }
-
-    /// The verdict that a word of [`TaskVerdict::name`] means.
-    pub fn named(word: &str) -> Option<TaskVerdict> {
-        TaskVerdict::ALL.into_iter().find(|it| it.name() == word)
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use jurat_format::choices;
 use jurat_format::value::Value;
 
 use super::TaskVerdict;
 use super::transcript::{ToolStep, Transcript};
 use crate::effect::{Attempt, Message, Printed, Served, ToolCall, Usage};
 use crate::outcome::Trace;
-use crate::suite::Gate;
+use crate::task::Gate;
 
 /// Why a task of a case ended as it did.
 #[derive(Debug, Clone, PartialEq)]
@@ -143,24 +144,26 @@ pub struct Conversation {
     pub replies: Vec<Reply>,
 }
 
-/// What a model was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// It is what is evaluated.
-    Subject,
-    Judge,
-    /// It gives the embeddings that an evaluator compares.
-    Embedder,
-    /// It reads the answers of a subject.
-    Parser,
-    /// It rates the answers of a subject.
-    Rubric,
-    /// It is no model, but a tool that a subject called.
-    Tool,
-    /// It is no model, but a server that was asked for its tools.
-    Tools,
-    /// It is no model, but code of the program that held the conversation.
-    Code,
+choices! {
+    /// What a model was asked for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Purpose {
+        /// It is what is evaluated.
+        Subject = "subject",
+        Judge = "judge",
+        /// It gives the embeddings that an evaluator compares.
+        Embedder = "embedder",
+        /// It reads the answers of a subject.
+        Parser = "parser",
+        /// It rates the answers of a subject.
+        Rubric = "rubric",
+        /// It is no model, but a tool that a subject called.
+        Tool = "tool",
+        /// It is no model, but a server that was asked for its tools.
+        Tools = "tools",
+        /// It is no model, but code of the program that held the conversation.
+        Code = "code",
+    }
 }
 
 /// What came back from one request, with those that failed before it.
@@ -195,38 +198,15 @@ pub struct Reply {
     pub age: Option<Duration>,
 }
 
-/// Where an answer comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// It was asked for in this run.
-    Live,
-    /// From the journal of the project: an earlier run asked the same.
-    Journal,
-    /// From the log of this run, or of the run that is replayed.
-    Log,
-}
-
-impl Purpose {
-    pub fn name(self) -> &'static str {
-        match self {
-            Purpose::Subject => "subject",
-            Purpose::Judge => "judge",
-            Purpose::Embedder => "embedder",
-            Purpose::Parser => "parser",
-            Purpose::Rubric => "rubric",
-            Purpose::Tool => "tool",
-            Purpose::Tools => "tools",
-            Purpose::Code => "code",
-        }
-    }
-}
-
-impl Origin {
-    pub fn name(self) -> &'static str {
-        match self {
-            Origin::Live => "live",
-            Origin::Journal => "journal",
-            Origin::Log => "log",
-        }
+choices! {
+    /// Where an answer comes from.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Origin {
+        /// It was asked for in this run.
+        Live = "live",
+        /// From the journal of the project: an earlier run asked the same.
+        Journal = "journal",
+        /// From the log of this run, or of the run that is replayed.
+        Log = "log",
     }
 }

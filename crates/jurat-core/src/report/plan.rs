@@ -1,7 +1,7 @@
 //! What a run will do: stages, requests, and an upper bound of calls and money.
 
 use super::scenario::ScenarioGraph;
-use crate::suite::Gate;
+use crate::task::Gate;
 
 /// What a run will do.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::scenario::ScenarioTotal;
 use crate::effect::Usage;
 use crate::statistics::{Interval, wilson};
-use crate::suite::Gate;
+use crate::task::Gate;
 use crate::verdict::{CaseCounts, CaseVerdict, Counts, Decision, StopReason};
 
 /// A run as a whole.

@@ -194,7 +194,7 @@ impl Target {
 }
 
 /// When an edge is taken.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
     /// When a check of the state holds.
     Check(Box<StateCheck>),
@@ -214,14 +214,8 @@ pub enum Condition {
 
 impl Condition {
     /// The paths into the state that its checks look at, in order. What expressions and code look at is not among them.
-    pub fn fields(&self) -> Vec<&StatePath> {
-        match self {
-            Condition::Check(check) => vec![&check.field],
-            Condition::Checks(checks) => checks.iter().map(|it| &it.field).collect(),
-            Condition::All(parts) | Condition::Any(parts) => parts.iter().flat_map(Condition::fields).collect(),
-            Condition::Not(part) => part.fields(),
-            Condition::Cel(_) | Condition::Callable(_) => Vec::new(),
-        }
+    pub fn fields(&self) -> impl Iterator<Item = &StatePath> {
+        self.checks().into_iter().map(|it| &it.field)
     }
 
     pub fn checks(&self) -> Vec<&StateCheck> {
@@ -244,23 +238,6 @@ impl Condition {
     }
 }
 
-/// Two conditions are equal when they say the same.
-impl PartialEq for Condition {
-    fn eq(&self, other: &Condition) -> bool {
-        match (self, other) {
-            (Condition::Check(left), Condition::Check(right)) => left == right,
-            (Condition::Checks(left), Condition::Checks(right)) => left == right,
-            (Condition::All(left), Condition::All(right)) | (Condition::Any(left), Condition::Any(right)) => {
-                left == right
-            }
-            (Condition::Not(left), Condition::Not(right)) => left == right,
-            (Condition::Cel(left), Condition::Cel(right)) => left.source() == right.source(),
-            (Condition::Callable(left), Condition::Callable(right)) => left == right,
-            _ => false,
-        }
-    }
-}
-
 /// A comparison with a value of the state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StateCheck {
@@ -272,23 +249,12 @@ pub struct StateCheck {
 }
 
 /// How the accumulated state changes after a turn.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum StateUpdate {
     /// To the value of an expression.
     Cel(Arc<Expression>),
     /// To what code returns.
     Callable(Callable),
-}
-
-/// Two updates are equal when they say the same.
-impl PartialEq for StateUpdate {
-    fn eq(&self, other: &StateUpdate) -> bool {
-        match (self, other) {
-            (StateUpdate::Cel(left), StateUpdate::Cel(right)) => left.source() == right.source(),
-            (StateUpdate::Callable(left), StateUpdate::Callable(right)) => left == right,
-            _ => false,
-        }
-    }
 }
 
 /// What the next turn is sent of those before it, when it is not simply the conversation.

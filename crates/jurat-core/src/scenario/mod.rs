@@ -4,13 +4,11 @@
 //!
 //! * [`definition`]: what a scenario is, frozen;
 //! * [`when`]: conditions as they are written; [`structure`]: whether it is sound; [`builder`]: built step by step;
-//! * [`callable`]: code of the embedding program, where data does not say enough;
 //! * [`state`]: what is known between two turns; [`mod@route`]: where a conversation continues;
 //! * [`conversation`]: what was said, and what the next turn is sent of it;
 //! * [`ready`]: a scenario compiled to run; [`traversal`]: one in progress; [`execution`]: what happened, as evidence.
 
 pub mod builder;
-pub mod callable;
 mod contradiction;
 pub mod conversation;
 pub mod definition;
@@ -23,7 +21,6 @@ pub mod traversal;
 pub mod when;
 
 pub use builder::{BuildError, BuildErrors, ScenarioBuilder};
-pub use callable::{Answer, Callable, Function};
 pub use definition::{
     Condition, Criterion, END, Edge, Handover, ModelOverride, Node, Question, Scenario, StateCheck, StateUpdate, Target,
 };
@@ -32,7 +29,8 @@ pub use ready::{NotReady, ReadyNode, ReadyScenario};
 pub use route::{ReadyEdge, Route, Tested, route};
 pub use state::{State, StatePath};
 pub use structure::{Absence, Flaw};
-pub use traversal::{GivenTurn, Step, Traversal};
+pub use traversal::{GivenTurn, Traversal};
 
+pub use crate::effect::{CallResult as Answer, Callable, Function};
 pub use crate::evidence::failure::{FailureCategory, TurnFailure};
 pub use crate::tool::{ToolFilter, ToolName};

@@ -4,12 +4,11 @@ use std::collections::HashMap;
 
 use jurat_format::value::{Map, Val, Value};
 
-use super::route::{Route, Tested, route};
-use super::state::{Place, State};
+use super::state::Place;
 use super::{Condition, Edge, Question, ReadyEdge, Scenario, StateUpdate, ToolFilter};
 use crate::effect::{Message, Schema};
-use crate::judge::{End, ReplyForm};
-use crate::template::{RatedTurn, Ratings, Rubric, RubricError, Template, Verified, parser, reference};
+use crate::judge::ReplyForm;
+use crate::template::{Rubric, RubricError, Template, Verified, parser, reference};
 
 /// A scenario compiled to run.
 #[derive(Debug)]
@@ -73,13 +72,6 @@ pub enum NotReady {
     Rubric { node: String, error: RubricError },
 }
 
-/// One thing to ask a model about an answer.
-#[derive(Debug)]
-pub(super) struct Reading {
-    pub(super) messages: Vec<Message>,
-    pub(super) schema: Schema,
-}
-
 impl ReadyScenario {
     /// Compiles a scenario. `parser` is the role that reads answers where neither node nor scenario names one; `None` when there is no such model.
     pub fn new(scenario: Scenario, parser: Option<&str>) -> Result<ReadyScenario, NotReady> {
@@ -139,35 +131,14 @@ impl ReadyNode {
     pub fn routes_failures(&self) -> bool {
         self.edges.iter().any(|it| it.edge.tests_failure())
     }
-
-    /// Where to continue after such a failure: along an edge that tests for it, or nowhere.
-    pub(super) fn failure_route(
-        &self,
-        state: &State,
-        called: &dyn Fn(usize) -> Option<Result<bool, String>>,
-    ) -> (Route, Vec<Tested>) {
-        let own: Vec<usize> = (0..self.edges.len()).filter(|ix| self.edges[*ix].edge.tests_failure()).collect();
-        let edges: Vec<ReadyEdge> = own.iter().map(|ix| self.edges[*ix].clone()).collect();
-        let (found, mut tested) = route(&edges, state, &|ix| called(own[ix]));
-        for it in &mut tested {
-            it.edge = own[it.edge];
-        }
-        let found = match found {
-            Route::Along(ix) => Route::Along(own[ix]),
-            Route::Calls(ix) => Route::Calls(own[ix]),
-            Route::Unclear { edge, fault, reason } => Route::Unclear { edge: own[edge], fault, reason },
-            Route::Ends => Route::Ends,
-        };
-        (found, tested)
-    }
 }
 
 impl Edge {
     /// Whether it looks at how a turn failed.
     pub(crate) fn tests_failure(&self) -> bool {
         let Some(condition) = &self.when else { return false };
-        let is_failure = |it: &&super::StatePath| matches!(it.place(), Place::Failure | Place::FailurePart(_));
-        condition.fields().iter().any(is_failure)
+        let is_failure = |it: &super::StatePath| matches!(it.place(), Place::Failure | Place::FailurePart(_));
+        condition.fields().any(is_failure)
             || condition.expressions().iter().any(|it| it.names().iter().any(|name| name == "failure"))
             || matches!(condition, Condition::Callable(callable) if callable.source.as_deref().is_some_and(|it| it.contains("failure")))
     }
@@ -192,17 +163,15 @@ impl Verification {
         }
     }
 
-    /// What the model that reads an answer is asked, if one is.
-    pub(super) fn question(&self, question: &Question, raw: &str) -> Option<Reading> {
+    /// What the model that reads an answer is asked, if one is, and the schema of its reply.
+    pub(super) fn question(&self, question: &Question, raw: &str) -> Option<(Vec<Message>, &Schema)> {
         match self {
-            Verification::Default(answer) => Some(Reading {
-                messages: reference::request(&question.text, answer, raw),
-                schema: reference::schema().clone(),
-            }),
-            Verification::Template(template) if template.needs_parser() => Some(Reading {
-                messages: parser::request(template, &question.text, raw),
-                schema: template.schema().clone(),
-            }),
+            Verification::Default(answer) => {
+                Some((reference::request(&question.text, answer, raw), reference::schema()))
+            }
+            Verification::Template(template) if template.needs_parser() => {
+                Some((parser::request(template, &question.text, raw), template.schema()))
+            }
             _ => None,
         }
     }
@@ -232,20 +201,4 @@ impl Verification {
             }
         }
     }
-}
-
-/// What the models that rate an answer are asked.
-pub(super) fn rating_questions(rubric: &Rubric, question: &str, raw: &str) -> Vec<Reading> {
-    let reading = |it: crate::template::RubricRequest<'_>| Reading { messages: it.messages, schema: it.schema.clone() };
-    rubric.requests(question, raw).into_iter().map(reading).collect()
-}
-
-/// What follows from what they replied.
-pub(super) fn ratings(rubric: &Rubric, turn: RatedTurn<'_>, ends: &[End]) -> Ratings {
-    let reply = |end: &End| match end {
-        End::Reply(reply) => Ok(reply.clone()),
-        End::Fault(fault) => Err(fault.message.clone()),
-        End::NotRun(_) => Err("it was not run".to_owned()),
-    };
-    rubric.ratings(turn, &ends.iter().map(reply).collect::<Vec<_>>())
 }

@@ -4,7 +4,7 @@ use jurat_compare::{Comparison, Fault, Inapplicable, Judgement};
 use jurat_format::value::{Val, Value, shown};
 
 use super::state::{Place, State};
-use super::{Condition, Edge, StateCheck, Target};
+use super::{Condition, Edge, StateCheck};
 use crate::template::definition::is_trace;
 
 /// An edge with its checks compiled.
@@ -74,16 +74,17 @@ pub struct Tested {
     pub saw: Vec<(String, Value)>,
 }
 
-/// Finds the way: the first edge whose condition holds, in the order of their definition; else the first edge without a condition. `called` says
-/// what code answered that was called before, by edge.
+/// Finds the way among the edges that are open: the first whose condition holds, in the order of their definition; else the first without a
+/// condition. `called` says what code answered that was called before, by edge.
 pub fn route(
     edges: &[ReadyEdge],
+    is_open: impl Fn(&Edge) -> bool,
     state: &State,
     called: &dyn Fn(usize) -> Option<Result<bool, String>>,
 ) -> (Route, Vec<Tested>) {
     let mut tested = Vec::new();
     let mut fallback = None;
-    for (ix, ready) in edges.iter().enumerate() {
+    for (ix, ready) in edges.iter().enumerate().filter(|(_, it)| is_open(&it.edge)) {
         let Some(condition) = &ready.edge.when else {
             fallback = fallback.or(Some(ix));
             continue;
@@ -177,7 +178,7 @@ impl Testing<'_> {
 
 /// How many checks a condition has.
 fn n_checks(condition: &Condition) -> usize {
-    condition.fields().len()
+    condition.checks().len()
 }
 
 fn judged(comparison: &Result<Comparison<'static>, Inapplicable>, found: &Val<'_>) -> Result<bool, Inapplicable> {
@@ -185,13 +186,5 @@ fn judged(comparison: &Result<Comparison<'static>, Inapplicable>, found: &Val<'_
         Judgement::Passed => Ok(true),
         Judgement::Failed(_) => Ok(false),
         Judgement::Error(inapplicable) => Err(*inapplicable),
-    }
-}
-
-/// Where an edge leads, for those who only have its place.
-pub fn target(edges: &[ReadyEdge], route: &Route) -> Option<Target> {
-    match route {
-        Route::Along(ix) => edges.get(*ix).map(|it| it.edge.target.clone()),
-        _ => None,
     }
 }

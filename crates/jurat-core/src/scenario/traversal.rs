@@ -17,10 +17,10 @@ use super::conversation::{Log, TurnInput};
 use super::execution::{End, Execution, TurnRecord};
 use super::ready::{ReadyNode, ReadyScenario};
 use super::{Callable, Handover, State, StateUpdate, TurnFailure};
-use crate::effect::{Action, Asker, FaultKind, Message, Outcome, Request, Role, Slot, StepSite};
+use crate::effect::{Action, Asker, FaultKind, Message, Outcome, Role, Slot, Step, StepSite};
 use crate::judge::Asking;
 use crate::template::Verified;
-use crate::tool::{self, Dialogue, Inquiry, Listing};
+use crate::tool::{Dialogue, Inquiry, Listing};
 
 /// How many more requests one answer may take when requests fail.
 pub const MAX_RETRIES: u32 = 3;
@@ -92,23 +92,6 @@ enum Phase {
     Concluding { execution: Box<Execution>, calls: Vec<(u32, Action)>, decided: BTreeMap<u32, Result<Value, String>> },
     /// Nothing: it is over.
     Done(Box<End>),
-}
-
-/// A request that may be made now.
-#[derive(Debug, Clone)]
-pub struct Step {
-    pub site: StepSite,
-    pub request: Request,
-    /// How many requests it may take.
-    pub max_requests: u32,
-    /// The code to call, when it is there and this is a call.
-    pub callable: Option<Callable>,
-}
-
-impl From<tool::Step> for Step {
-    fn from(tool::Step { site, request, max_requests }: tool::Step) -> Step {
-        Step { site, request, max_requests, callable: None }
-    }
 }
 
 /// A turn that was had elsewhere: what was said in it, and what was found out about that.
@@ -196,20 +179,17 @@ impl<'p> Traversal<'p> {
     /// The requests that may be made now, given every outcome so far.
     pub fn steps(&self) -> Vec<Step> {
         let asker = Asker::Turn(self.state.turn);
-        let site = |slot: Slot, turn| StepSite { asker, slot: slot.number(), turn };
         let action = |slot, turn, action: &Action, callable: Option<Callable>| Step {
-            site: site(slot, turn),
-            request: Request::Action(Box::new(action.clone())),
-            max_requests: 1,
             callable,
+            ..Step::action(asker, slot, turn, action.clone())
         };
-        let asking = |slot, it: &Asking| {
+        let asking = |slot: Slot, it: &Asking| {
             let (turn, request, max_requests) = it.step()?;
-            let request = Request::Model(Box::new(request.clone()));
-            Some(Step { site: site(slot, turn), request, max_requests, callable: None })
+            let site = StepSite { asker, slot: slot.number(), turn };
+            Some(Step { site, request: request.clone().into(), max_requests, callable: None })
         };
         match &self.phase {
-            Phase::Listing => self.tools.steps(asker).into_iter().map(Step::from).collect(),
+            Phase::Listing => self.tools.steps(asker),
             Phase::HandingOver(call) => {
                 let callable = match &self.handover {
                     Some(Handover::Callable(callable)) => Some(callable.clone()),
@@ -217,7 +197,7 @@ impl<'p> Traversal<'p> {
                 };
                 vec![action(Slot::Handover, 0, call, callable)]
             }
-            Phase::Asking(inquiry) => inquiry.steps(asker).into_iter().map(Step::from).collect(),
+            Phase::Asking(inquiry) => inquiry.steps(asker),
             Phase::Reading { parser, rubric } => {
                 let rubric = (0..).zip(rubric).filter_map(|(ix, it)| asking(Slot::Rubric(ix), it));
                 parser.iter().filter_map(|it| asking(Slot::Parser, it)).chain(rubric).collect()

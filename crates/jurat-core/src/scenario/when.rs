@@ -34,27 +34,18 @@ pub struct WhenError {
     pub help: Option<String>,
 }
 
-/// The kinds of mistake in a condition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhenErrorKind {
-    /// It has the wrong shape, or compares with something that cannot be compared with.
-    BadCondition,
-    /// It uses an operator that does not exist.
-    UnknownOperator,
-    /// It is something that cannot be a condition at all.
-    UnsupportedCondition,
-    /// It has an expression that cannot be read.
-    BadExpression,
-}
-
-impl WhenErrorKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            WhenErrorKind::BadCondition => "bad_condition",
-            WhenErrorKind::UnknownOperator => "unknown_operator",
-            WhenErrorKind::UnsupportedCondition => "unsupported_condition",
-            WhenErrorKind::BadExpression => "bad_expression",
-        }
+choices! {
+    /// The kinds of mistake in a condition.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum WhenErrorKind {
+        /// It has the wrong shape, or compares with something that cannot be compared with.
+        BadCondition = "bad_condition",
+        /// It uses an operator that does not exist.
+        UnknownOperator = "unknown_operator",
+        /// It is something that cannot be a condition at all.
+        UnsupportedCondition = "unsupported_condition",
+        /// It has an expression that cannot be read.
+        BadExpression = "bad_expression",
     }
 }
 
@@ -305,10 +296,10 @@ fn check(field: &str, span: Span, value: &Node<'_>, known: &[&'static str]) -> R
         let expected = only.value.to_val().into_owned();
         return Ok(StateCheck { field, expected, verify_with: comparison("NumericExact") });
     }
-    let Some((_, bound)) = Bound::NAMED.iter().find(|(name, _)| *name == only.key) else {
+    let Some(bound) = Bound::named(&only.key) else {
         return Err(unknown_operator(&only.key, only.key_span, known, (field.as_str(), span)));
     };
-    let verify_with = range(*bound, &only.value)
+    let verify_with = range(bound, &only.value)
         .map_err(|()| bad(only.value.span, format!("`{}` must be a number, not {}", only.key, only.value.phrase())))?;
     Ok(StateCheck { field, expected: Val::Null, verify_with })
 }

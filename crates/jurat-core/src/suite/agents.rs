@@ -300,8 +300,8 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
     }
     let mut servers = Vec::new();
     for tool in fields.read(reading, &TOOLS).unwrap_or_default() {
-        match ProbeTool::NAMED.iter().find(|(name, _)| *name == tool.value) {
-            Some((_, own)) if !agent.tools.contains(own) => agent.tools.push(*own),
+        match ProbeTool::named(&tool.value) {
+            Some(own) if !agent.tools.contains(&own) => agent.tools.push(own),
             Some(_) => {}
             None => servers.push(tool),
         }

@@ -20,10 +20,10 @@ pub mod schema;
 mod sections;
 mod task;
 mod template;
-mod thresholds;
 mod tool_filter;
 mod tools;
 
+pub use crate::verdict::{Bound, CostLimit, Statistic, TaskThreshold, Thresholds, Tolerance};
 pub use agent_cases::{AgentCaseText, AgentName};
 pub use agents::AgentText;
 pub use ask::{Ask, AskPrompt};
@@ -37,7 +37,6 @@ pub use records::{
 };
 pub use scenario::{EdgeText, NodeText, OutcomeText, ScenarioText};
 pub use task::{CaseKind, Evaluate, Gate, Selection, Task, TaskKind};
-pub use thresholds::{Bound, CostLimit, Statistic, TaskThreshold, Thresholds, Tolerance};
 pub use tools::{Reach, ServerSpec, server_digest};
 
 use jurat_format::id::same_id;

@@ -14,9 +14,10 @@ use jurat_format::{codes, id};
 use super::task::read_id;
 use super::{
     Records, RowSource, Suite, agent_cases, agents, ask, deterministic_checks, evaluation, evaluators, models, records,
-    rubric, scenario, task, template, thresholds, tools,
+    rubric, scenario, task, template, tools,
 };
 use crate::compat::personal_agent_eval as campaign;
+use crate::verdict::thresholds;
 
 /// A key of the top level and what becomes of its value.
 struct Section {

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use jurat_format::value::Value;
 
-use super::{Offer, Step, bounded, text, why};
+use super::{Offer, bounded, text, why};
 use crate::effect::{
-    Action, Answer, Asker, Fault, Finish, Message, Messages, ModelRequest, Outcome, Request, Slot, StepSite, ToolCall,
-    Usage,
+    Action, Answer, Asker, Fault, Finish, Message, Messages, ModelRequest, Outcome, Request, Slot, Step, StepSite,
+    ToolCall, Usage,
 };
 use crate::verdict::StopReason;
 
@@ -127,6 +127,7 @@ impl Inquiry {
                 site: StepSite { asker, slot: Slot::Subject.number(), turn: *round },
                 request: Request::Model(request.clone()),
                 max_requests: self.max_requests,
+                callable: None,
             }],
             Phase::Calling { calls, .. } => {
                 let open = calls.iter().filter(|it| it.result.is_none());

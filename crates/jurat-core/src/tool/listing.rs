@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Offer, ServerTool, Step, ToolFilter, offered, why};
-use crate::effect::{Action, Asker, Outcome, Slot};
+use super::{Offer, ServerTool, ToolFilter, offered, why};
+use crate::effect::{Action, Asker, Outcome, Slot, Step};
 
 /// What servers were asked, and what they have.
 #[derive(Debug, Clone, Default)]

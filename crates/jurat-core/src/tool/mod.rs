@@ -19,23 +19,7 @@ pub use offer::{Offer, ServerTool, offered};
 
 use jurat_format::value::Val;
 
-use crate::effect::{Action, Asker, Outcome, Request, Returned, Slot, StepSite};
-
-/// A request that may be made now.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Step {
-    pub site: StepSite,
-    pub request: Request,
-    /// How many requests it may take.
-    pub max_requests: u32,
-}
-
-impl Step {
-    fn action(asker: Asker, slot: Slot, turn: u32, action: Action) -> Step {
-        let site = StepSite { asker, slot: slot.number(), turn };
-        Step { site, request: Request::Action(Box::new(action)), max_requests: 1 }
-    }
-}
+use crate::effect::{Outcome, Returned};
 
 /// Why something gave nothing, in words.
 pub(crate) fn why(outcome: &Outcome) -> String {

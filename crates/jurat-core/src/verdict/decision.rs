@@ -3,40 +3,28 @@
 //! A pure function of what was counted: the thresholds of the suite where it has some, else the rule that nothing counted may fail. Every rule
 //! that was applied is returned with what it wanted and what it found, so that reports need not guess why a run ended as it did.
 
+use jurat_format::choices;
 use jurat_format::id::same_id;
 
-use super::{CaseCounts, Counts, StopReason};
-use crate::suite::{Bound, Statistic, TaskThreshold, Thresholds, Tolerance};
+use super::{Bound, CaseCounts, Counts, Statistic, StopReason, TaskThreshold, Thresholds, Tolerance};
 
-/// How a run ended, in one word. When several apply, the one that says most about how far the others can be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Conclusion {
-    /// Something was judged, and all of it is good enough.
-    Passed,
-    /// Something counted failed, or a threshold was missed.
-    Failed,
-    /// Something could not be judged.
-    Undecided,
-    /// A budget or a time limit came first, or the run did not reach its end for another reason.
-    Limited,
-    /// Nothing was selected, or nothing could be judged.
-    #[default]
-    Nothing,
-    /// Ctrl-C.
-    Interrupted,
-}
-
-impl Conclusion {
-    /// One word for it, as reports have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Conclusion::Passed => "passed",
-            Conclusion::Failed => "failed",
-            Conclusion::Undecided => "undecided",
-            Conclusion::Limited => "limited",
-            Conclusion::Nothing => "nothing",
-            Conclusion::Interrupted => "interrupted",
-        }
+choices! {
+    /// How a run ended, in one word. When several apply, the one that says most about how far the others can be trusted.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum Conclusion {
+        /// Something was judged, and all of it is good enough.
+        Passed = "passed",
+        /// Something counted failed, or a threshold was missed.
+        Failed = "failed",
+        /// Something could not be judged.
+        Undecided = "undecided",
+        /// A budget or a time limit came first, or the run did not reach its end for another reason.
+        Limited = "limited",
+        /// Nothing was selected, or nothing could be judged.
+        #[default]
+        Nothing = "nothing",
+        /// Ctrl-C.
+        Interrupted = "interrupted",
     }
 }
 

@@ -5,13 +5,16 @@
 
 mod case_counts;
 mod decision;
+pub(crate) mod thresholds;
 
 use std::fmt;
 
 pub use case_counts::CaseCounts;
 pub use decision::{Conclusion, Decision, Metrics, Rule, RuleStanding, Sample, TaskMetrics};
+pub use thresholds::{Bound, CostLimit, Statistic, TaskThreshold, Thresholds, Tolerance};
 
 use jurat_compare::{Judgement, Mismatch};
+use jurat_format::choices;
 
 use crate::task::{Gate, TaskIx};
 
@@ -44,45 +47,20 @@ pub enum SkipReason {
     Errored(TaskIx),
 }
 
-/// What came before a task could run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StopReason {
-    /// Money, tokens or calls ran out.
-    Budget,
-    /// The time limit.
-    Deadline,
-    /// Something failed, and the author wanted to stop then.
-    FailFast,
-    /// Ctrl-C.
-    Interrupted,
-    /// An endpoint fails every request in a way that will not change, such as a wrong key.
-    EndpointFault,
-}
-
-impl StopReason {
-    /// Every reason.
-    pub const ALL: [StopReason; 5] = [
-        StopReason::Budget,
-        StopReason::Deadline,
-        StopReason::FailFast,
-        StopReason::Interrupted,
-        StopReason::EndpointFault,
-    ];
-
-    /// One word for it, as reports and files have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            StopReason::Budget => "budget",
-            StopReason::Deadline => "deadline",
-            StopReason::FailFast => "fail_fast",
-            StopReason::Interrupted => "interrupted",
-            StopReason::EndpointFault => "endpoint_fault",
-        }
-    }
-
-    /// The reason that a word of [`StopReason::name`] means.
-    pub fn named(word: &str) -> Option<StopReason> {
-        StopReason::ALL.into_iter().find(|it| it.name() == word)
+choices! {
+    /// What came before a task could run.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum StopReason {
+        /// Money, tokens or calls ran out.
+        Budget = "budget",
+        /// The time limit.
+        Deadline = "deadline",
+        /// Something failed, and the author wanted to stop then.
+        FailFast = "fail_fast",
+        /// Ctrl-C.
+        Interrupted = "interrupted",
+        /// An endpoint fails every request in a way that will not change, such as a wrong key.
+        EndpointFault = "endpoint_fault",
     }
 }
 
@@ -125,21 +103,23 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// How a case ended, over all its tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CaseVerdict {
-    /// Something counted passed, and nothing failed.
-    Passed,
-    /// Something counted failed.
-    Failed,
-    /// A task could not be judged, whatever the others say.
-    Error,
-    /// A task did not run.
-    NotRun,
-    /// Something was measured, nothing judged.
-    Measured,
-    /// Nothing was judged or measured: gates led past everything.
-    NotJudged,
+choices! {
+    /// How a case ended, over all its tasks.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum CaseVerdict {
+        /// Something counted passed, and nothing failed.
+        Passed = "passed",
+        /// Something counted failed.
+        Failed = "failed",
+        /// A task could not be judged, whatever the others say.
+        Error = "error",
+        /// A task did not run.
+        NotRun = "not_run",
+        /// Something was measured, nothing judged.
+        Measured = "measured",
+        /// Nothing was judged or measured: gates led past everything.
+        NotJudged = "not_judged",
+    }
 }
 
 impl CaseVerdict {
@@ -160,18 +140,6 @@ impl CaseVerdict {
             Counts { passed: 1.., .. } => CaseVerdict::Passed,
             Counts { measured: 1.., .. } => CaseVerdict::Measured,
             _ => CaseVerdict::NotJudged,
-        }
-    }
-
-    /// One word or two for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            CaseVerdict::Passed => "passed",
-            CaseVerdict::Failed => "failed",
-            CaseVerdict::Error => "error",
-            CaseVerdict::NotRun => "not_run",
-            CaseVerdict::Measured => "measured",
-            CaseVerdict::NotJudged => "not_judged",
         }
     }
 }

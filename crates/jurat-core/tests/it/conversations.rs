@@ -6,12 +6,13 @@ use std::sync::LazyLock;
 
 use jurat_core::effect::wire::{outcome_json, read_outcome};
 use jurat_core::effect::{
-    Action, Answer, Fault, FaultKind, Finish, ModelRequest, Outcome, Request, Returned, Slot, StepSite, ToolCall, Usage,
+    Action, Answer, Fault, FaultKind, Finish, ModelRequest, Outcome, Request, Returned, Slot, Step, StepSite, ToolCall,
+    Usage,
 };
 use jurat_core::evidence::scenario::schema;
 use jurat_core::scenario::{
     Callable, Condition, Criterion, Edge, End, Execution, Function, Handover, ReadyScenario, Scenario, StateUpdate,
-    Step, Traversal,
+    Traversal,
 };
 use jurat_core::suite::{Loaded, load};
 use jurat_core::verdict::StopReason;

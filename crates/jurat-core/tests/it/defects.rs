@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use jurat_core::case::CaseState;
-use jurat_core::effect::{Answer, FaultKind, Finish, Message, ModelRequest, Outcome, Request, Slot};
+use jurat_core::effect::{Answer, FaultKind, Finish, Message, ModelRequest, Outcome, Request, Slot, Step};
 use jurat_core::plan::{CaseName, Plan, Samples};
-use jurat_core::scenario::{Execution, FailureCategory, ReadyScenario, Step};
+use jurat_core::scenario::{Execution, FailureCategory, ReadyScenario};
 use jurat_core::suite::{CaseKind, load};
 use jurat_format::value::{Val, Value};
 

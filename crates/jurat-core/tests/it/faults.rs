@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use jurat_core::case::CaseState;
-use jurat_core::effect::{Answer, FaultKind, Finish, Outcome, Slot};
+use jurat_core::effect::{Answer, FaultKind, Finish, Outcome, Slot, Step};
 use jurat_core::evidence::fault::fault;
 use jurat_core::plan::{CaseName, Plan, Samples};
-use jurat_core::scenario::{End, Step};
+use jurat_core::scenario::End;
 use jurat_core::suite::{CaseKind, load};
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Value, parse_json};

@@ -80,7 +80,7 @@ fn state() -> impl Strategy<Value = State> {
 }
 
 fn routed(edges: &[ReadyEdge], state: &State) -> Route {
-    route(edges, state, &|_| None).0
+    route(edges, |_| true, state, &|_| None).0
 }
 
 /// A state that is the same at these paths, and another one everywhere else.
@@ -161,7 +161,7 @@ proptest! {
         rendered in vec(proptest::option::of(0..CONDITIONS.len()), 1..5), state in state(),
     ) {
         let edges = edges(&rendered);
-        for tested in route(&edges, &state, &|_| None).1 {
+        for tested in route(&edges, |_| true, &state, &|_| None).1 {
             for (path, value) in &tested.saw {
                 let in_state = StatePath::parse(path);
                 if path.contains('.') || path == "turn" {

@@ -112,7 +112,8 @@ fn holds(condition: &str, expected: &str) {
     let parsed = parse_json(r#"{"city": "Paris ", "tags": ["a", "b"]}"#).expect("JSON").value.into_owned();
     let parsed = parsed.as_map().expect("an object").clone();
     let state = State { turn: 2, verify_result: Some(true), parsed, ..State::default() };
-    let (route, tested) = route(&[ReadyEdge::new(Edge::new("a", "b").when(condition.clone()))], &state, &|_| None);
+    let (route, tested) =
+        route(&[ReadyEdge::new(Edge::new("a", "b").when(condition.clone()))], |_| true, &state, &|_| None);
     let found = match route {
         Route::Along(_) => "yes".to_owned(),
         Route::Ends => "no".to_owned(),
@@ -343,7 +344,7 @@ proptest! {
         let edges: Vec<ReadyEdge> = scenario.edges.iter().cloned().map(ReadyEdge::new).collect();
         for (turn, verify_result) in states {
             let state = State { turn, verify_result, ..State::default() };
-            if let (Route::Along(edge), _) = route(&edges, &state, &|_| None) {
+            if let (Route::Along(edge), _) = route(&edges, |_| true, &state, &|_| None) {
                 prop_assert!(!never.contains(&edge), "{:?} with {:?}", scenario.edges, state);
             }
         }

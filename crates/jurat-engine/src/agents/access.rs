@@ -116,7 +116,7 @@ fn proxy(
 fn model_at(model: &Model, wire: Option<Wire>, proxy: &Proxy) -> ModelAt {
     let endpoint = model.endpoint();
     // A model that is not asked over HTTP is asked in the agent's place, whatever format its requests have.
-    let known = Wire::NAMED.iter().find(|(name, _)| *name == endpoint.codec).map(|(_, wire)| *wire);
+    let known = Wire::named(&endpoint.codec);
     ModelAt {
         wire: known.or(wire).unwrap_or(Wire::OpenAiChat),
         base_url: format!("http://127.0.0.1:{}", port(proxy)),

@@ -331,7 +331,7 @@ fn digest_of(path: &Path) -> Option<String> {
 fn check_wire(case: &AgentCase, model: &str, codec: &str) -> Result<(), AgentError> {
     let Some(speaks) = case.agent.runner.wire() else { return Ok(()) };
     // A model that is not asked over HTTP is asked in the agent's place, however it asks.
-    let is_http = Wire::NAMED.iter().any(|(name, _)| *name == codec) || codec == "ollama_chat";
+    let is_http = Wire::named(codec).is_some() || codec == "ollama_chat";
     if speaks.name() == codec || !is_http {
         return Ok(());
     }

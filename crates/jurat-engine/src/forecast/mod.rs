@@ -14,10 +14,9 @@ use std::ops::ControlFlow;
 
 use jurat_core::case::{Case, CaseState, ReadyRequest, Room};
 use jurat_core::effect::wire::read_outcome;
-use jurat_core::effect::{ModelRequest, Outcome, PerformerKey, Request, Role};
+use jurat_core::effect::{ModelRequest, Outcome, PerformerKey, Request, Role, Step};
 use jurat_core::plan::{CaseLayout, CaseSource, EMBEDDING_RETRIES, Plan, PlannedAsk, TaskIx};
 use jurat_core::report::plan::{CostBound, PlanReport};
-use jurat_core::scenario::Step;
 use jurat_core::suite::RowSource;
 use jurat_format::problem::Problem;
 use jurat_store::journal::Journal;

@@ -5,7 +5,7 @@ use std::path::Path;
 use jurat_core::report::{RunCondition, RunEntry};
 use jurat_core::suite::Gate;
 use jurat_store::RunName;
-use jurat_store::run::{Column, Ended, RunFileError, RunReader, StoredSummary, TaskHead};
+use jurat_store::run::{Column, Ended, RunFileError, RunReader, StoredSummary};
 
 use super::totals;
 
@@ -27,7 +27,7 @@ fn entry(path: &Path) -> Result<RunEntry, RunFileError> {
     let summary = reader.summary()?;
     let whole: Vec<&StoredSummary> = summary.iter().filter(|it| it.slice.is_empty()).collect();
     let head = reader.head();
-    let gates: Vec<Gate> = head.tasks.iter().map(gate).collect();
+    let gates: Vec<Gate> = head.tasks.iter().map(|it| Gate::named(&it.gate).unwrap_or_default()).collect();
     let cases = whole.iter().find(|it| it.column == Column::CASE).map_or(0, |it| it.counts.iter().sum());
     let counts = totals::counts(&gates, &whole);
     let ended = reader.state()?.finish.map(|it| it.ended);
@@ -47,12 +47,4 @@ fn entry(path: &Path) -> Result<RunEntry, RunFileError> {
         pass_rate: counts.pass_rate(),
         condition,
     })
-}
-
-fn gate(task: &TaskHead) -> Gate {
-    match task.gate.as_str() {
-        "condition" => Gate::Condition,
-        "required" => Gate::Required,
-        _ => Gate::None,
-    }
 }

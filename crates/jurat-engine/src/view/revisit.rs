@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use jurat_core::case::{Asked, Case, CaseState, Room};
 use jurat_core::effect::wire::{StoredRequest, read_outcome};
-use jurat_core::effect::{Action, Endpoint, ModelRequest, Outcome, Role, Usage};
+use jurat_core::effect::{Action, Endpoint, ModelRequest, Outcome, Role, Step, Usage};
 use jurat_core::evaluator::binding::found_by_name;
 use jurat_core::evaluator::{Evaluation, OutputConfig};
 use jurat_core::judge::Marks;
 use jurat_core::plan::{CaseIx, CaseName, TaskIx};
 use jurat_core::report::{CaseData, CaseReport, OutputReport, TaskReport, TaskVerdict};
-use jurat_core::scenario::Step;
 use jurat_core::verdict::{CaseVerdict, Counts, Verdict};
 use jurat_format::value::{Record, Val, parse_json};
 use jurat_store::run::{Code, Column, RunFileError, StoredCase, StoredEffect};

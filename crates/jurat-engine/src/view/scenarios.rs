@@ -82,8 +82,7 @@ impl<'v> Counting<'v> {
     }
 
     fn add(&mut self, case: &StoredCase, evidence: &Val<'_>) {
-        let status = evidence.get("status").and_then(Val::as_str);
-        let status = Status::NAMED.iter().find(|(name, _)| Some(*name) == status).map(|(_, status)| *status);
+        let status = evidence.get("status").and_then(Val::as_str).and_then(Status::named);
         self.total.statuses.add(status);
         if status.is_none() {
             return;

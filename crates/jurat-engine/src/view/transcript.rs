@@ -4,11 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use jurat_core::case::{Asked, Case, Room};
-use jurat_core::effect::{Action, Asker, Outcome, Slot};
+use jurat_core::effect::{Action, Asker, Outcome, Slot, Step};
 use jurat_core::judge::ReplyForm;
 use jurat_core::report::explanation::{Conversation, Purpose};
 use jurat_core::report::transcript::{EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn};
-use jurat_core::scenario::{FailureCategory, ReadyScenario, Step, TurnFailure};
+use jurat_core::scenario::{FailureCategory, ReadyScenario, TurnFailure};
 use jurat_format::value::{Map, Val, Value, parse_json};
 use jurat_store::run::{Column, StoredCase};
 

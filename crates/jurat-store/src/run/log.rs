@@ -126,7 +126,7 @@ pub(super) fn insert(
 }
 
 /// The columns of [`read`].
-pub(super) const COLUMNS: &str = "site.case_ix, site.task, site.slot, site.turn, site.attempt, site.reused, effect.key, effect.kind, \
+pub(super) const COLUMNS: &str = "site.case_ix, site.task, site.seat, site.turn, site.attempt, site.reused, effect.key, effect.kind, \
      effect.model, effect.served, effect.at_ms, effect.request, effect.outcome \
      FROM site JOIN effect ON effect.id = site.effect";
 

@@ -3,9 +3,8 @@
 use jurat_format::value::{Val, Value};
 
 use super::super::FailureCategory;
-use super::super::ready::{self, Reading};
 use super::{MAX_RETRIES, Phase, Traversal};
-use crate::effect::{FaultKind, ModelRequest, Outcome, Slot};
+use crate::effect::{FaultKind, Message, ModelRequest, Outcome, Schema, Slot};
 use crate::judge::{Asking, End as Asked};
 use crate::scenario::{End, TurnFailure};
 use crate::template::RatedTurn;
@@ -14,14 +13,14 @@ impl Traversal<'_> {
     pub(super) fn begin_reading(&mut self) {
         let node = self.node();
         let raw = self.turn.raw.as_deref().unwrap_or_default();
-        let asking = |it: Reading| {
+        let asking = |(messages, schema): (Vec<Message>, &Schema)| {
             let request =
-                ModelRequest { output: Some(it.schema), ..ModelRequest::new(node.parser.clone(), it.messages) };
+                ModelRequest { output: Some(schema.clone()), ..ModelRequest::new(node.parser.clone(), messages) };
             Asking::new(request, MAX_RETRIES)
         };
         let parser = node.verification.question(&node.question, raw).map(asking);
-        let rubric: Vec<Asking> =
-            ready::rating_questions(&node.rubric, &node.question.text, raw).into_iter().map(asking).collect();
+        let ratings = node.rubric.requests(&node.question.text, raw).into_iter();
+        let rubric: Vec<Asking> = ratings.map(|it| asking((it.messages, it.schema))).collect();
         self.phase = Phase::Reading { parser, rubric };
         self.after_reading();
     }
@@ -51,7 +50,7 @@ impl Traversal<'_> {
         }
         let node = self.node();
         let raw = self.turn.raw.clone().unwrap_or_default();
-        let ends: Vec<Asked> = rubric.iter().filter_map(|it| it.end().cloned()).collect();
+        let replies: Vec<_> = rubric.iter().filter_map(|it| it.end().map(replied)).collect();
         let read = parser.as_ref().and_then(|it| it.end().cloned());
         let node_results = Val::Map(self.state.node_results.clone());
         let failure = match read {
@@ -77,7 +76,7 @@ impl Traversal<'_> {
             parsed: &parsed,
             verify_result: self.turn.verify_result(),
         };
-        let ratings = ready::ratings(&node.rubric, rated, &ends);
+        let ratings = node.rubric.ratings(rated, &replies);
         (self.turn.rubric, self.turn.rubric_errors) = (ratings.values, ratings.errors);
         self.update();
     }
@@ -92,5 +91,14 @@ impl Traversal<'_> {
         (self.turn.parsed, self.turn.verified) = self.node().verification.verified(reply, raw, node_results);
         let error = self.turn.verified.as_ref()?.error()?.to_owned();
         Some(("verify_template", FailureCategory::TemplateValidation, error))
+    }
+}
+
+/// What a model that rates an answer replied, or why it did not.
+fn replied(end: &Asked) -> Result<Value, String> {
+    match end {
+        Asked::Reply(reply) => Ok(reply.clone()),
+        Asked::Fault(fault) => Err(fault.message.clone()),
+        Asked::NotRun(_) => Err("it was not run".to_owned()),
     }
 }

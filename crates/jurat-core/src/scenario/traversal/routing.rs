@@ -4,7 +4,7 @@ use jurat_format::value::{Map, Val, shown};
 
 use super::super::execution::{Status, TurnRecord};
 use super::super::state::verified;
-use super::super::{FailureCategory, Route, State, StateUpdate, Target, TurnFailure, route};
+use super::super::{Edge, FailureCategory, Route, State, StateUpdate, Target, TurnFailure, route};
 use super::{Phase, Traversal, Turn, named};
 use crate::effect::{Action, Fault, Outcome, Slot};
 use crate::tool::why;
@@ -142,10 +142,9 @@ impl Traversal<'_> {
         let state = self.after_turn();
         let failed = self.turn.failure.clone().filter(|it| it.category != FailureCategory::Content);
         let answer = |edge: usize| called.iter().find(|(it, _)| *it == edge).map(|(_, answer)| answer.clone());
-        let (found, tested) = match &failed {
-            None => route(&node.edges, &state, &answer),
-            Some(_) => node.failure_route(&state, &answer),
-        };
+        // After such a failure the conversation continues along an edge that tests for it, or nowhere.
+        let is_open = |it: &Edge| failed.is_none() || it.tests_failure();
+        let (found, tested) = route(&node.edges, is_open, &state, &answer);
         if let Route::Calls(edge) = found {
             let Some(callable) = self.edge_code(edge) else { return };
             let arguments = state.names().into_owned();

@@ -27,10 +27,10 @@ enum Call {
 }
 
 type Direct = dyn Fn(&Val<'_>) -> Result<Value, String> + Send + Sync;
-type Deferred = dyn Fn(&Val<'_>, Answer) + Send + Sync;
+type Deferred = dyn Fn(&Val<'_>, CallResult) + Send + Sync;
 
 /// Takes the result of a call. When it is dropped without having been called, the call has none.
-pub type Answer = Box<dyn FnOnce(Result<Value, String>) + Send>;
+pub type CallResult = Box<dyn FnOnce(Result<Value, String>) + Send>;
 
 impl Function {
     /// Wraps a function that returns its result.
@@ -39,7 +39,7 @@ impl Function {
     }
 
     /// Wraps a function that returns at once and answers later, from wherever it is called: many calls of it can wait at the same time.
-    pub fn deferred(call: impl Fn(&Val<'_>, Answer) + Send + Sync + 'static) -> Function {
+    pub fn deferred(call: impl Fn(&Val<'_>, CallResult) + Send + Sync + 'static) -> Function {
         Function(Call::Deferred(Arc::new(call)))
     }
 
@@ -48,7 +48,7 @@ impl Function {
         matches!(self.0, Call::Deferred(_))
     }
 
-    pub fn call(&self, names: &Val<'_>, answer: Answer) {
+    pub fn call(&self, names: &Val<'_>, answer: CallResult) {
         match &self.0 {
             Call::Direct(call) => answer(call(names)),
             Call::Deferred(call) => call(names, answer),

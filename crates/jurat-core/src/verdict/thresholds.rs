@@ -6,14 +6,14 @@
 //!   cases: 0.8                           # of all judged cases
 //!   tasks:
 //!     tone: 0.95                         # the pass rate of one task
-//!     quality: { mean: 4, p10: 3 }       # figures of its score
+//!     quality: { mean: 4, p10: 3 }       # statistics of its score
 //!   weights: { tone: 2 }                 # how much a task counts in `pass_rate`
 //!   cost_usd: { total: 5, per_case: 0.02 }
 //!   latency: { p95: 3s }
 //!   max_errors: 1%
 //! ```
 //!
-//! Here they are read and written; `verdict::Decision` compares them with a run.
+//! Here they are read; [`super::Decision`] compares them with a run.
 
 use std::fmt;
 use std::time::Duration;
@@ -50,7 +50,7 @@ pub struct Thresholds {
 pub struct TaskThreshold {
     pub task: Spanned<String>,
     pub pass_rate: Option<f64>,
-    /// Bounds of figures of its score.
+    /// Bounds of statistics of its score.
     pub score: Vec<(Spanned<Statistic>, Bound)>,
 }
 
@@ -62,7 +62,7 @@ pub struct CostLimit {
     pub per_case: Option<f64>,
 }
 
-/// The ends between which a figure must lie; both belong to it.
+/// The ends between which a metric must lie; both belong to it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bound {
     pub at_least: Option<f64>,
@@ -78,7 +78,7 @@ pub enum Tolerance {
     Percent(f64),
 }
 
-/// A figure that sums up many numbers.
+/// A number that sums up many.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Statistic {
     Mean,
@@ -103,7 +103,7 @@ impl Statistic {
         ("p99", Statistic::Quantile(0.99), "the value that 99 % of them do not exceed"),
     ];
 
-    /// The figure with this name.
+    /// The statistic with this name.
     pub fn named(name: &str) -> Option<Statistic> {
         Self::NAMED.iter().find(|(it, ..)| *it == name).map(|(_, it, _)| *it)
     }
@@ -227,13 +227,13 @@ const MAX_ERRORS: Field<Tolerance> = Field::optional(
 )
 .printed_default(DefaultValue::Integer(0));
 
-pub(super) static THRESHOLDS: Object = Object {
+pub(crate) static THRESHOLDS: Object = Object {
     what: "`thresholds`",
     keys: &[PASS_RATE.key, CASES.key, TASKS.key, WEIGHTS.key, COST_USD.key, LATENCY.key, MAX_ERRORS.key],
 };
 
 /// Reads thresholds into those of the files before: a later file replaces what it names, except that what several say about one task must all hold.
-pub(super) fn read(reading: &mut Reading<'_>, thresholds: &mut Thresholds, node: &Node<'_>) {
+pub(crate) fn read(reading: &mut Reading<'_>, thresholds: &mut Thresholds, node: &Node<'_>) {
     let Some(fields) = THRESHOLDS.fields(reading, node) else { return };
     thresholds.pass_rate = fields.read(reading, &PASS_RATE).or(thresholds.pass_rate);
     thresholds.cases = fields.read(reading, &CASES).or(thresholds.cases);
@@ -315,7 +315,7 @@ fn cost(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<CostLi
 fn latency(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Spanned<Vec<(Statistic, Duration)>>> {
     if node.entries().is_none() {
         let message = format!("`latency` must be an object, not {}", node.phrase());
-        let problem = Problem::new(&codes::WRONG_TYPE, message).at(node.span, "of which figure?");
+        let problem = Problem::new(&codes::WRONG_TYPE, message).at(node.span, "of which statistic?");
         reading.problem(problem.help("write `latency: { p95: 3s }`: 95 % of all cases take at most 3 seconds"));
         return None;
     }
