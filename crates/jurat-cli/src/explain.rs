@@ -87,7 +87,7 @@ impl Explain {
     fn explanations(&self, view: &RunView, cases: &[StoredCase]) -> Result<Vec<Explanation>, Failure> {
         let tasks = match &self.task {
             Some(task) => view.tasks_named(task)?,
-            None => view.tasks().collect(),
+            None => view.plan().task_ixs().collect(),
         };
         let mut explanations = Vec::new();
         for case in cases {

@@ -7,7 +7,6 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use jurat_core::artifact::has_succeeded;
 use jurat_core::effect::{Endpoint, FaultClass, Outcome};
 use jurat_core::verdict::StopReason;
 
@@ -62,7 +61,7 @@ fn class(outcome: &Outcome) -> Option<FaultClass> {
 fn has_answered(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Answer(_) => true,
-        Outcome::Returned(run) => has_succeeded(&run.value),
-        Outcome::Fault(_) | Outcome::NotRun(_) => false,
+        Outcome::Ran(ran) => ran.has_succeeded(),
+        Outcome::Returned(_) | Outcome::Fault(_) | Outcome::NotRun(_) => false,
     }
 }

@@ -4,9 +4,12 @@
 //! and what is reserved never exceed the budget together, so nothing is overspent however many requests are in flight. A request
 //! that would fit once others have settled waits for them; one that would not fit even then is not made, and the run says so.
 
+use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 
 use jurat_core::effect::Usage;
+use jurat_core::verdict::StopReason;
+use jurat_model::{Bound, Meter, Reservation, Settled};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
@@ -43,37 +46,15 @@ pub struct Amount {
     pub(crate) calls: u64,
 }
 
-/// Whether a request may be made.
+/// Whether something may begin: a request, which has to settle what it reserves, or something that makes many requests.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Reserved {
-    /// It may, and has to settle this.
-    Yes(Amount),
+pub enum Admitted<T> {
+    /// It may, with this.
+    Yes(T),
     /// It may have to wait for others to settle.
     Wait,
     /// It may not.
     No,
-}
-
-/// Whether something may begin that makes many requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Admitted {
-    /// It may; each of its requests reserves for itself.
-    Yes,
-    /// It may have to wait for others to settle.
-    Wait,
-    /// It may not.
-    No,
-}
-
-/// How a request that was reserved ended.
-#[derive(Debug, Clone, Copy)]
-pub enum Spent {
-    /// With an answer that took this, where the provider says.
-    Known(Option<Usage>, Option<f64>),
-    /// With an error of the endpoint: nothing was done, so nothing is charged.
-    Nothing,
-    /// It is not known; the whole bound counts.
-    Unknown,
 }
 
 impl Budget {
@@ -89,7 +70,7 @@ impl Budget {
 
     /// Reserves for one request of at most these tokens and dollars. Without a bound where there is a limit, nothing can be promised;
     /// that is refused before a run begins.
-    pub fn reserve(&self, tokens: Option<u64>, usd: Option<f64>) -> Reserved {
+    pub fn reserve(&self, tokens: Option<u64>, usd: Option<f64>) -> Admitted<Amount> {
         let amount = Amount { nano_usd: usd.map_or(0, rounded_up), tokens: tokens.unwrap_or(0), calls: 1 };
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |more: &[Amount]| {
@@ -98,23 +79,23 @@ impl Budget {
         };
         if fits(&[state.spent, state.reserved]) {
             state.reserved = state.reserved.plus(amount);
-            Reserved::Yes(amount)
+            Admitted::Yes(amount)
         } else if state.reserved != Amount::default() && fits(&[state.spent]) {
-            Reserved::Wait
+            Admitted::Wait
         } else {
             (state.is_exhausted, state.is_refused) = (true, true);
-            Reserved::No
+            Admitted::No
         }
     }
 
     /// Whether something may begin that takes up to so much, as far as that is known. Of what is not known it needs the least there is; something that makes no
     /// requests of its own (`calls` is zero) needs none. Once a request was refused, nothing that makes many begins. Nothing is reserved.
-    pub fn admits(&self, tokens: Option<u64>, usd: Option<f64>, calls: u64) -> Admitted {
+    pub fn admits(&self, tokens: Option<u64>, usd: Option<f64>, calls: u64) -> Admitted<()> {
         let amount = Amount { nano_usd: usd.map_or(1, rounded_up), tokens: tokens.unwrap_or(1), calls };
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let spent = state.spent.plus(amount);
         if !state.is_refused && spent.plus(state.reserved).is_within(self.limits) {
-            Admitted::Yes
+            Admitted::Yes(())
         } else if !state.is_refused && state.reserved != Amount::default() && spent.is_within(self.limits) {
             Admitted::Wait
         } else {
@@ -130,12 +111,12 @@ impl Budget {
         state.spent = state.spent.plus(amount);
     }
 
-    pub fn settle(&self, reserved: Amount, spent: Spent) {
-        let actual = match spent {
-            Spent::Unknown => reserved,
-            Spent::Nothing => Amount { calls: reserved.calls, ..Amount::default() },
-            Spent::Known(usage, usd) => Amount {
-                nano_usd: usd.map_or(reserved.nano_usd, rounded_up),
+    pub fn settle(&self, reserved: Amount, settled: Settled) {
+        let actual = match settled {
+            Settled::Unknown => reserved,
+            Settled::Nothing => Amount { calls: reserved.calls, ..Amount::default() },
+            Settled::Answer { usage, cost_usd } => Amount {
+                nano_usd: cost_usd.map_or(reserved.nano_usd, rounded_up),
                 tokens: usage.map_or(reserved.tokens, |it| it.total()),
                 calls: reserved.calls,
             },
@@ -161,6 +142,25 @@ impl Budget {
     pub fn spent(&self) -> (f64, u64, u64) {
         let spent = self.state.lock().unwrap_or_else(PoisonError::into_inner).spent;
         (spent.nano_usd as f64 / 1e9, spent.tokens, spent.calls)
+    }
+}
+
+impl Meter for Budget {
+    fn reserve(&self, bound: &Bound) -> Result<Option<Reservation>, StopReason> {
+        match Budget::reserve(self, bound.tokens(), bound.usd()) {
+            Admitted::Yes(Amount { nano_usd, tokens, .. }) => Ok(Some(Reservation { tokens, nano_usd })),
+            Admitted::Wait => Ok(None),
+            Admitted::No => Err(StopReason::Budget),
+        }
+    }
+
+    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(Budget::settled(self))
+    }
+
+    fn settle(&self, Reservation { tokens, nano_usd }: Reservation, settled: Settled) {
+        // A request that was refused, or dropped before it was sent, counts as a call all the same: it is not known which it was.
+        Budget::settle(self, Amount { nano_usd, tokens, calls: 1 }, settled);
     }
 }
 
@@ -229,9 +229,9 @@ mod tests {
                         let amount = loop {
                             let settled = budget.settled();
                             match budget.reserve(Some(tokens), Some(usd)) {
-                                Reserved::Yes(amount) => break amount,
-                                Reserved::Wait => settled.await,
-                                Reserved::No => return,
+                                Admitted::Yes(amount) => break amount,
+                                Admitted::Wait => settled.await,
+                                Admitted::No => return,
                             }
                         };
                         for _ in 0..random.below(4) {
@@ -242,9 +242,9 @@ mod tests {
                         budget.settle(
                             amount,
                             match random.below(5) {
-                                0 => Spent::Nothing,
-                                1 => Spent::Unknown,
-                                _ => Spent::Known(Some(usage), Some(usd * share)),
+                                0 => Settled::Nothing,
+                                1 => Settled::Unknown,
+                                _ => Settled::Answer { usage: Some(usage), cost_usd: Some(usd * share) },
                             },
                         );
                     }
@@ -261,11 +261,11 @@ mod tests {
     #[test]
     fn what_fits_after_others_have_settled_waits_for_them() {
         let budget = Budget::new(BudgetLimits { tokens: Some(100), ..BudgetLimits::default() });
-        let Reserved::Yes(first) = budget.reserve(Some(80), None) else { panic!("80 of 100 fit") };
-        assert_eq!(budget.reserve(Some(50), None), Reserved::Wait);
-        assert_eq!(budget.reserve(Some(101), None), Reserved::No);
-        budget.settle(first, Spent::Known(Some(Usage { input: 10, ..Usage::default() }), None));
-        assert!(matches!(budget.reserve(Some(50), None), Reserved::Yes(_)));
+        let Admitted::Yes(first) = budget.reserve(Some(80), None) else { panic!("80 of 100 fit") };
+        assert_eq!(budget.reserve(Some(50), None), Admitted::Wait);
+        assert_eq!(budget.reserve(Some(101), None), Admitted::No);
+        budget.settle(first, Settled::Answer { usage: Some(Usage { input: 10, ..Usage::default() }), cost_usd: None });
+        assert!(matches!(budget.reserve(Some(50), None), Admitted::Yes(_)));
         assert_eq!(budget.spent(), (0.0, 10, 1));
     }
 
@@ -273,20 +273,20 @@ mod tests {
     fn what_would_not_fit_does_not_begin() {
         let limits = BudgetLimits { usd: Some(1.0), calls: Some(2), ..BudgetLimits::default() };
         let budget = Budget::new(limits);
-        assert_eq!(budget.admits(None, None, 1), Admitted::Yes);
-        let Reserved::Yes(first) = budget.reserve(None, Some(0.5)) else { panic!("half fits") };
+        assert_eq!(budget.admits(None, None, 1), Admitted::Yes(()));
+        let Admitted::Yes(first) = budget.reserve(None, Some(0.5)) else { panic!("half fits") };
         assert_eq!(budget.admits(None, Some(0.6), 1), Admitted::Wait);
         assert!(!budget.is_exhausted());
         assert_eq!(budget.admits(None, Some(1.1), 1), Admitted::No);
         assert!(budget.is_exhausted());
-        budget.settle(first, Spent::Nothing);
-        assert_eq!(budget.admits(None, Some(0.6), 1), Admitted::Yes);
+        budget.settle(first, Settled::Nothing);
+        assert_eq!(budget.admits(None, Some(0.6), 1), Admitted::Yes(()));
         assert_eq!(budget.admits(None, Some(0.6), 2), Admitted::No, "one of two calls was made");
         budget.charge(Usage::default(), Some(1.5));
         assert_eq!(budget.admits(None, None, 0), Admitted::No);
         assert_eq!(budget.spent(), (1.5, 0, 1));
         let budget = Budget::new(limits);
-        assert_eq!(budget.reserve(None, Some(1.1)), Reserved::No);
+        assert_eq!(budget.reserve(None, Some(1.1)), Admitted::No);
         assert_eq!(budget.admits(None, Some(0.1), 1), Admitted::No, "what asked last did not fit any more");
     }
 }

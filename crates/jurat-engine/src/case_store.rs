@@ -48,21 +48,21 @@ impl CaseStore<'_> {
         if let Some(fault) = done.state.fault_without_task() {
             block.detail(Column::CASE, &Detail::of(fault));
         }
-        for (ix, task) in done.state.verdicts().enumerate() {
-            let column = Column::from(TaskIx(ix as u32));
-            match task {
+        for (ix, verdict) in self.plan.task_ixs().zip(done.state.verdicts()) {
+            let (column, has_output) = (Column::from(ix), self.plan.tasks[ix.index()].work.has_output());
+            match verdict {
                 Some(Verdict::Passed) => {}
-                Some(task) => {
-                    block.verdict(column, Code::from(task));
-                    let detail = Detail::of(task);
-                    if !detail.is_empty() && !self.plan.tasks[ix].work.has_output() {
+                Some(verdict) => {
+                    block.verdict(column, Code::from(verdict));
+                    let detail = Detail::of(verdict);
+                    if !detail.is_empty() && !has_output {
                         block.detail(column, &detail);
                     }
                 }
                 None => block.verdict(column, Code::Absent),
             }
-            if self.plan.tasks[ix].work.has_output() {
-                self.put_output(block, done.state, TaskIx(ix as u32));
+            if has_output {
+                self.put_output(block, done.state, ix);
             }
         }
         self.put_slices(block, done);

@@ -221,7 +221,9 @@ impl Outcomes for Logged<'_> {
     async fn outcome(&self, _: Moment<'_>, step: Step) -> Result<Option<Outcome>, RunError> {
         let at = At { case_ix: self.case.case_ix, name: self.name, site: step.site, node: None, clock: None };
         let logged = self.lane.effects.logged(at, &step.request)?;
-        let Some((outcome @ (Outcome::Answer(_) | Outcome::Returned(_)), is_reused)) = logged else { return Ok(None) };
+        let Some((outcome @ (Outcome::Answer(_) | Outcome::Returned(_) | Outcome::Ran(_)), is_reused)) = logged else {
+            return Ok(None);
+        };
         self.found.borrow_mut().push((step.site, outcome.clone(), is_reused));
         Ok(Some(outcome))
     }

@@ -188,7 +188,11 @@ impl Effects<'_> {
         let Source::World { perform, log: Some(log), .. } = &self.source else { return Ok(None) };
         let Some(logged) = log.get(at.case_ix, at.site)? else { return Ok(None) };
         let key = perform.performer(request).map(|it| request.key(&it.key));
-        Ok(if key == Some(logged.key) { Some((read_outcome(&logged.outcome)?, logged.reused)) } else { None })
+        Ok(if key == Some(logged.key) {
+            Some((read_outcome(request.kind(), &logged.outcome)?, logged.reused))
+        } else {
+            None
+        })
     }
 
     fn diverged(&self, at: At<'_>, why: &str) -> Outcome {
@@ -251,7 +255,7 @@ impl Effects<'_> {
             attempt = logged.attempt + 1;
             // Another request at the same site is the site of another suite: it is asked.
             if logged.key == key
-                && let outcome = read_outcome(&logged.outcome)?
+                && let outcome = read_outcome(request.kind(), &logged.outcome)?
                 && request.reuse(&outcome, is_shared) >= Reuse::SameRun
             {
                 return Ok(Found { is_logged: true, ..found(outcome, logged.reused, logged.attempt) });
@@ -261,7 +265,7 @@ impl Effects<'_> {
             && is_shared
             && let Some(answer) = journal.get(&key, *not_before_ms)?
             // An answer that was overwritten is no answer; asking again replaces it.
-            && let Ok(outcome) = read_outcome(&answer.outcome)
+            && let Ok(outcome) = read_outcome(request.kind(), &answer.outcome)
         {
             return Ok(Found { copied: Some(answer.outcome), ..found(outcome, true, attempt) });
         }
@@ -351,7 +355,7 @@ impl Effects<'_> {
         let n_requests = match &outcome {
             Outcome::Answer(answer) => answer.n_requests,
             Outcome::Fault(fault) if matches!(request, Request::Model(_)) => fault.n_requests,
-            Outcome::Fault(_) | Outcome::Returned(_) | Outcome::NotRun(_) => 0,
+            Outcome::Fault(_) | Outcome::Returned(_) | Outcome::Ran(_) | Outcome::NotRun(_) => 0,
         };
         self.progress.n_requests.fetch_add(u64::from(n_requests), Ordering::Relaxed);
         outcome

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use jurat_core::effect::{Outcome, Printed, Returned};
+use jurat_core::effect::{Outcome, Returned};
 use jurat_core::scenario::{Answer, Function};
 use jurat_format::value::Value;
 use tokio::sync::oneshot;
@@ -53,5 +53,5 @@ fn outcome(answered: Answered, started: Instant) -> Outcome {
     let is_error = answered.is_err();
     let value = answered.unwrap_or_else(Value::from);
     let (latency, at_ms) = (started.elapsed(), crate::now_ms());
-    Outcome::Returned(Box::new(Returned { value, is_error, printed: Printed::default(), latency, at_ms }))
+    Outcome::Returned(Box::new(Returned::new(value, is_error, latency, at_ms)))
 }

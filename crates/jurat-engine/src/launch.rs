@@ -7,7 +7,7 @@ use jurat_compare::expression::ExpressionError;
 use jurat_core::effect::ModelRequest;
 use jurat_core::effect::wire::request_json;
 use jurat_core::plan::Plan;
-use jurat_core::suite::{EvaluatorKind, Records, RowSource, Suite, TaskKind, unusable_code};
+use jurat_core::suite::{EvaluatorKind, Records, RowSource, Suite, unusable_code};
 use jurat_format::problem::Problem;
 use jurat_format::source::Sources;
 use jurat_model::{Proxies, Supervisor, Toolbox, TransportOptions};
@@ -313,12 +313,8 @@ fn head(
         kind: task.kind.name().to_owned(),
         gate: task.gate.name().to_owned(),
         stage: stage as u32,
-        path: task.comparison.as_ref().and_then(|it| it.path.as_ref()).map(|it| it.value.to_string()),
-        operator: match (&task.comparison, &task.kind) {
-            (Some(comparison), _) => Some(comparison.operator.value.entry().snake_case()),
-            (None, TaskKind::Check(check)) => Some(check.kind().to_owned()),
-            (None, _) => None,
-        },
+        path: task.path_text(),
+        operator: task.operator_name(),
         expected: task.comparison.as_ref().and_then(jurat_core::suite::TaskComparison::fixed).map(|it| it.expected()),
     });
     let run = world.project.new_run(name, created_at_ms, world.random);

@@ -50,7 +50,7 @@ mod variants;
 pub mod view;
 
 pub use agents::AgentError;
-pub use budget::{Admitted, Amount, Budget, BudgetLimits, Reserved, Spent};
+pub use budget::{Admitted, Amount, Budget, BudgetLimits};
 pub use case_label::CaseLabel;
 pub use definition::{documents, suite_hash};
 pub use error::RunError;

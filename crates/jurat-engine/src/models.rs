@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jurat_core::check::Look;
 use jurat_core::effect::{
-    Action, Endpoint, EndpointKey, Fault, FaultKind, Outcome, PerformerKey, Printed, Request, Returned, Role,
+    Action, Endpoint, EndpointKey, Fault, FaultKind, Outcome, PerformerKey, Request, Returned, Role,
 };
 use jurat_core::scenario::Callable;
 use jurat_core::suite::{ServerSpec, server_digest};
@@ -22,7 +22,6 @@ use jurat_model::{
 };
 
 use crate::agents::{self, Agents};
-use crate::budget::{Amount, Reserved, Spent};
 use crate::effects::no_model;
 use crate::evaluators::Evaluators;
 use crate::host_function::call_apart;
@@ -197,7 +196,7 @@ impl Models {
 
     /// What may be spent, for a proxy that spends it on a thread of its own.
     pub(crate) fn shared_budget(&self) -> SharedMeter {
-        SharedMeter(Arc::new(SharedBudget(Arc::clone(&self.budget))))
+        SharedMeter(Arc::<Budget>::clone(&self.budget))
     }
 
     /// What the tokens of a role cost, and how many it may write.
@@ -258,9 +257,8 @@ impl Models {
                 self.servers.get(server).map(|it| Performer { is_shared: false, ..it.clone() })
             }
             Action::Evaluate { source, .. } => self.evaluators.performer(source).cloned(),
-            Action::Run { case, definition, .. } => {
-                let role = definition.get("model").and_then(Value::as_str).map(Role::parse);
-                let endpoint = role.and_then(|it| self.by_role.get(&it)).map(|it| &it.endpoint);
+            Action::Run { case, model, .. } => {
+                let endpoint = model.as_ref().and_then(|it| self.by_role.get(it)).map(|it| &it.endpoint);
                 let performer = self.agents.performer(case, endpoint.map(|it| agents::endpoint_value(it)))?;
                 Some(Performer { endpoint, ..performer })
             }
@@ -277,7 +275,10 @@ impl Models {
             Action::Call { name, arguments } => called(name, *callable, arguments).await,
             Action::Evaluate { source, arguments, .. } => self.evaluators.call(source, arguments).await,
             Action::Look { looks } => looked(looks, check.as_ref()),
-            Action::Run { case, definition, .. } => self.agents.run(self, tools, (case, definition), stop).await,
+            Action::Run { case, model, replicate, .. } => {
+                let request = agents::Request { model: model.clone(), replicate: *replicate };
+                self.agents.run(self, tools, (case, request), stop).await
+            }
             Action::Hook { hook, check_id, description } => {
                 let call = |check: &CheckEnvironment<'_>| HookCall {
                     hook: hook.clone(),
@@ -309,13 +310,7 @@ fn looked(looks: &[Look], check: Option<&CheckEnvironment<'_>>) -> Outcome {
     let Some(check) = check else { return nowhere("files are looked at for checks alone") };
     let started = std::time::Instant::now();
     let value = looks.iter().map(|it| check.memory.look(&check.host_files, it)).collect();
-    Outcome::Returned(Box::new(Returned {
-        value,
-        is_error: false,
-        printed: Printed::default(),
-        latency: started.elapsed(),
-        at_ms: crate::now_ms(),
-    }))
+    Outcome::Returned(Box::new(Returned::new(value, false, started.elapsed(), crate::now_ms())))
 }
 
 /// Has a hook called, on a thread of its own. Dropping the future ends the interpreter.
@@ -334,13 +329,7 @@ async fn hooked(call: Option<HookCall>) -> Outcome {
     let answered = answered.unwrap_or_else(|_| Err("the hook could not be called".to_owned()));
     let is_error = answered.is_err();
     let value = answered.map_or_else(Value::from, |it| it.to_value());
-    Outcome::Returned(Box::new(Returned {
-        value,
-        is_error,
-        printed: Printed::default(),
-        latency: started.elapsed(),
-        at_ms: crate::now_ms(),
-    }))
+    Outcome::Returned(Box::new(Returned::new(value, is_error, started.elapsed(), crate::now_ms())))
 }
 
 fn nowhere(message: &str) -> Outcome {
@@ -356,11 +345,11 @@ struct Allowance<'a> {
 
 impl Meter for Allowance<'_> {
     fn reserve(&self, bound: &Bound) -> Result<Option<Reservation>, StopReason> {
-        reserve(self.budget, bound)
+        Meter::reserve(self.budget, bound)
     }
 
     fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.budget.settled())
+        Meter::settled(self.budget)
     }
 
     fn closed(&self) -> Pin<Box<dyn Future<Output = StopReason> + Send + '_>> {
@@ -372,42 +361,6 @@ impl Meter for Allowance<'_> {
     }
 
     fn settle(&self, reserved: Reservation, settled: Settled) {
-        settle(self.budget, reserved, settled);
+        Meter::settle(self.budget, reserved, settled);
     }
-}
-
-/// The budget, shared with a proxy that may outlive the run.
-struct SharedBudget(Arc<Budget>);
-
-impl Meter for SharedBudget {
-    fn reserve(&self, bound: &Bound) -> Result<Option<Reservation>, StopReason> {
-        reserve(&self.0, bound)
-    }
-
-    fn settled(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.0.settled())
-    }
-
-    fn settle(&self, reserved: Reservation, settled: Settled) {
-        settle(&self.0, reserved, settled);
-    }
-}
-
-fn reserve(budget: &Budget, bound: &Bound) -> Result<Option<Reservation>, StopReason> {
-    match budget.reserve(bound.tokens(), bound.usd()) {
-        Reserved::Yes(Amount { nano_usd, tokens, .. }) => Ok(Some(Reservation { tokens, nano_usd })),
-        Reserved::Wait => Ok(None),
-        Reserved::No => Err(StopReason::Budget),
-    }
-}
-
-fn settle(budget: &Budget, reserved: Reservation, settled: Settled) {
-    // A request that was refused, or dropped before it was sent, counts as a call all the same: it is not known which it was.
-    let amount = Amount { nano_usd: reserved.nano_usd, tokens: reserved.tokens, calls: 1 };
-    let spent = match settled {
-        Settled::Answer { usage, cost_usd } => Spent::Known(usage, cost_usd),
-        Settled::Nothing => Spent::Nothing,
-        Settled::Unknown => Spent::Unknown,
-    };
-    budget.settle(amount, spent);
 }

@@ -27,7 +27,8 @@ pub struct Recorded {
 
 impl Recorded {
     pub fn read(key: EffectKey, request: &str, outcome: &str) -> Result<Recorded, WireError> {
-        Ok(Recorded { key, asked: StoredRequest::read(request)?, outcome: read_outcome(outcome)? })
+        let asked = StoredRequest::read(request)?;
+        Ok(Recorded { key, outcome: read_outcome(asked.request.kind(), outcome)?, asked })
     }
 }
 

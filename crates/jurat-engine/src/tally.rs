@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use jurat_core::artifact::RunStatus;
+use jurat_core::artifact::{RunArtifact, RunStatus, Tokens};
 use jurat_core::effect::{FaultKind, Finish, Outcome, Slot, StepSite, Usage};
 use jurat_core::judge::Marks;
 use jurat_core::plan::{CaseIx, CaseLayout, TaskIx};
@@ -206,8 +206,8 @@ impl Taken {
                 (0, 0)
             }
             Outcome::Fault(fault) => (fault.n_requests, fault.n_requests),
-            Outcome::Returned(returned) => requests_of_run(&returned.value),
-            Outcome::NotRun(_) => (0, 0),
+            Outcome::Ran(ran) => requests_of_run(&ran.artifact),
+            Outcome::Returned(_) | Outcome::NotRun(_) => (0, 0),
         };
         if !is_reused {
             self.requests += u64::from(n_requests);
@@ -225,8 +225,8 @@ impl Taken {
         }
         self.truncated += match outcome {
             Outcome::Answer(answer) => u64::from(answer.finish == Finish::Length),
-            Outcome::Returned(run) => count_of_run(&run.value, "truncated_responses"),
-            Outcome::Fault(_) | Outcome::NotRun(_) => 0,
+            Outcome::Ran(ran) => count_of_run(&ran.artifact, "truncated_responses"),
+            Outcome::Returned(_) | Outcome::Fault(_) | Outcome::NotRun(_) => 0,
         };
         self.all.add(&usage, cost_usd);
     }
@@ -248,66 +248,45 @@ impl Taken {
 pub(crate) fn taken(outcome: &Outcome) -> Option<(Usage, Option<f64>)> {
     match outcome {
         Outcome::Answer(answer) => Some((answer.usage.unwrap_or_default(), answer.cost_usd)),
-        Outcome::Returned(returned) => {
-            returned.value.get("identity")?.get("runner_type")?;
-            Some(taken_by_run(&returned.value))
-        }
-        Outcome::Fault(_) | Outcome::NotRun(_) => None,
+        Outcome::Ran(ran) => Some(taken_by_run(&ran.artifact)),
+        Outcome::Returned(_) | Outcome::Fault(_) | Outcome::NotRun(_) => None,
     }
 }
 
 /// How long a response or a whole run of an agent took.
-fn latency(outcome: &Outcome) -> Option<Duration> {
+pub(crate) fn latency(outcome: &Outcome) -> Option<Duration> {
     match outcome {
         Outcome::Answer(answer) => Some(answer.latency),
-        Outcome::Returned(returned) => Some(returned.latency),
-        Outcome::Fault(_) | Outcome::NotRun(_) => None,
+        Outcome::Ran(ran) => Some(ran.latency),
+        Outcome::Returned(_) | Outcome::Fault(_) | Outcome::NotRun(_) => None,
     }
 }
 
 /// What the run of an agent took and cost, by its artifact.
-pub(crate) fn taken_by_run(artifact: &Val<'_>) -> (Usage, Option<f64>) {
-    let usage = artifact.get("usage").unwrap_or(&Val::Null);
-    let tokens = usage.get("normalized").unwrap_or(&Val::Null);
-    let count = |key: &str| match tokens.get(key) {
-        Some(Val::I(count)) => u64::try_from(*count).unwrap_or(0),
-        _ => 0,
-    };
-    let counted = Usage {
-        input: count("input_tokens"),
-        output: count("output_tokens"),
-        cached: count("cached_input_tokens"),
-        reasoning: count("reasoning_tokens"),
-    };
+pub(crate) fn taken_by_run(artifact: &RunArtifact) -> (Usage, Option<f64>) {
+    let Tokens { input, output, cached_input, reasoning, .. } = artifact.usage.normalized;
+    let [input, output, cached, reasoning] = [input, output, cached_input, reasoning].map(Option::unwrap_or_default);
+    let counted = Usage { input, output, cached, reasoning };
     let nothing = (counted == Usage::default() && asked_none(artifact)).then_some(0.0);
-    (counted, usage.get("cost_usd").and_then(Val::as_f64).or(nothing))
-}
-
-/// The model that an agent asked, by its artifact.
-fn model_of_run<'v>(artifact: &'v Val<'_>) -> Option<&'v str> {
-    artifact.get("request")?.get("requested_model")?.as_str()
+    (counted, artifact.usage.cost_usd.or(nothing))
 }
 
 /// Whether an agent certainly got no answer of a model: its endpoint failed, or it has none and was cut off from everything else.
-fn asked_none(artifact: &Val<'_>) -> bool {
-    let text =
-        |value: Option<&Val<'_>>, key: &str| value.and_then(|it| it.get(key)).and_then(Val::as_str).map(str::to_owned);
-    let metadata = artifact.get("runner_metadata");
-    let is_cut_off = text(metadata, "place").is_some_and(|it| it == "namespaces" || it == "container")
-        && text(metadata, "network").is_some_and(|it| it == "off");
-    let has_no_model = text(artifact.get("request"), "requested_model").is_some_and(|it| it == "none");
-    let has_failed = artifact.get("status").and_then(Val::as_str) == Some(RunStatus::ProviderError.name());
-    has_failed || (has_no_model && is_cut_off)
+fn asked_none(artifact: &RunArtifact) -> bool {
+    let text = |key: &str| artifact.runner_metadata.get(key).and_then(Val::as_str);
+    let is_cut_off = matches!(text("place"), Some("namespaces" | "container")) && text("network") == Some("off");
+    let has_no_model = artifact.request.requested_model == "none";
+    artifact.status == RunStatus::ProviderError || (has_no_model && is_cut_off)
 }
 
 /// The requests that an agent made to its model, and how many of them failed, by its artifact.
-fn requests_of_run(artifact: &Val<'_>) -> (u32, u32) {
+fn requests_of_run(artifact: &RunArtifact) -> (u32, u32) {
     let count = |key| u32::try_from(count_of_run(artifact, key)).unwrap_or(0);
     (count("requests"), count("failed_requests"))
 }
 
-fn count_of_run(artifact: &Val<'_>, key: &str) -> u64 {
-    match artifact.get("runner_metadata").and_then(|it| it.get(key)) {
+fn count_of_run(artifact: &RunArtifact, key: &str) -> u64 {
+    match artifact.runner_metadata.get(key) {
         Some(Val::I(count)) => u64::try_from(*count).unwrap_or(0),
         _ => 0,
     }
@@ -361,8 +340,10 @@ impl Tally {
     /// Notes the model of a response whose tokens are known and whose cost is not: it has no price.
     pub(crate) fn note_price(&self, outcome: &Outcome, asked: &str) {
         let Some((usage, None)) = taken(outcome) else { return };
-        let model = if let Outcome::Returned(run) = outcome { model_of_run(&run.value) } else { Some(asked) };
-        let Some(model) = model.filter(|it| !it.is_empty() && usage.total() > 0) else { return };
+        let model = if let Outcome::Ran(ran) = outcome { &ran.artifact.request.requested_model } else { asked };
+        if model.is_empty() || usage.total() == 0 {
+            return;
+        }
         let mut models = self.unpriced_models.lock().unwrap_or_else(PoisonError::into_inner);
         if models.len() < MOST_UNPRICED && !models.contains(model) {
             models.insert(model.to_owned());

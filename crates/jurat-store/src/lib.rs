@@ -11,7 +11,7 @@
 //! * [`journal`]: paid answers, for all runs of a project.
 //! * [`Project`]: where both are.
 //! * [`ParquetTable`]: tables for other programs.
-//! * [`openclaw_transcript`]: what an agent keeps in a database of its own.
+//! * [`transcript_lines`]: what an agent stores in a database of its own.
 
 mod bounded;
 mod campaign;
@@ -31,4 +31,4 @@ pub use database::DatabaseError;
 pub use definitions::Disk;
 pub use parquet_table::{Cell, CellType, ParquetTable};
 pub use project::{Project, ProjectError, RunName, Untrusted};
-pub use transcript::openclaw_transcript;
+pub use transcript::transcript_lines;

@@ -1,4 +1,4 @@
-//! The transcript of an agent that keeps it in a database of its own: OpenClaw.
+//! The transcript of an agent that stores it in a database of its own.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -6,30 +6,31 @@ use std::path::Path;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
-/// The longest event that is read; the program has the same limit.
+/// The longest event that is read.
 const MOST_BYTES: u64 = 4 << 20;
 
 /// How many events are read.
-const MOST_EVENTS: u64 = 100_000;
+const MOST_EVENTS: usize = 100_000;
 
-/// The events of an OpenClaw transcript in their order, as the lines of JSON that they are. The database is one that the program has closed, or a copy of one; it was
-/// written by a program that is not trusted, so nothing in it is run.
-pub fn openclaw_transcript(database: &Path) -> Result<Vec<String>, String> {
+/// The events that a query gives, in their order, as the lines of JSON that they are: of each row the first column that is not null, a text or a blob that zstd
+/// packed. The database is one that its program has closed, or a copy of one; it was written by a program that is not trusted, so nothing in it is run.
+pub fn transcript_lines(database: &Path, query: &str) -> Result<Vec<String>, String> {
     let unreadable = |error: rusqlite::Error| format!("the transcript cannot be read: {error}");
     // A log that was not merged has to be, which writes; the caller hands over a copy.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = Connection::open_with_flags(database, flags).map_err(unreadable)?;
     connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;").map_err(unreadable)?;
-    let query = "SELECT event_json, event_zstd FROM transcript_events ORDER BY session_id, seq LIMIT ?1";
     let mut statement = connection.prepare(query).map_err(unreadable)?;
-    let mut rows = statement.query([MOST_EVENTS as i64]).map_err(unreadable)?;
+    let n_columns = statement.column_count();
+    let mut rows = statement.query([]).map_err(unreadable)?;
     let mut events = Vec::new();
-    while let Some(row) = rows.next().map_err(unreadable)? {
-        let plain = row.get_ref(0).map_err(unreadable)?;
-        let packed = row.get_ref(1).map_err(unreadable)?;
-        let text = match (plain, packed) {
-            (ValueRef::Text(bytes), _) => String::from_utf8_lossy(bytes).into_owned(),
-            (_, ValueRef::Blob(bytes)) => unpacked(bytes)?,
+    while events.len() < MOST_EVENTS
+        && let Some(row) = rows.next().map_err(unreadable)?
+    {
+        let columns = (0..n_columns).map(|ix| row.get_ref(ix).map_err(unreadable)).collect::<Result<Vec<_>, _>>()?;
+        let text = match columns.into_iter().find(|it| *it != ValueRef::Null) {
+            Some(ValueRef::Text(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+            Some(ValueRef::Blob(bytes)) => unpacked(bytes)?,
             _ => continue,
         };
         events.push(text.replace(['\n', '\r'], " "));
@@ -64,9 +65,10 @@ mod tests {
         connection.execute(insert, (1, None::<String>, Some(packed))).expect("a row");
         connection.execute(insert, (0, Some("{\"type\":\n\"first\"}"), None::<Vec<u8>>)).expect("a row");
         drop(connection);
-        let events = openclaw_transcript(&file).expect("a transcript");
+        let query = "SELECT event_json, event_zstd FROM transcript_events ORDER BY session_id, seq";
+        let events = transcript_lines(&file, query).expect("a transcript");
         assert_eq!(events, [r#"{"type": "first"}"#, r#"{"type":"second"}"#]);
         std::fs::write(&file, b"no database").expect("written");
-        assert!(openclaw_transcript(&file).is_err());
+        assert!(transcript_lines(&file, query).is_err());
     }
 }

@@ -249,7 +249,7 @@ impl Cases<'_> {
             Cases::These(cases) => Box::new(cases.iter().map(move |it| view.case_report(it, detailed))),
             Cases::Ended(column, codes) => Box::new(view.find(*column, codes, detailed)),
             Cases::OfVariant(column, codes, is_meant) => {
-                Box::new(view.find_of_variant(*column, codes, detailed, is_meant))
+                Box::new(view.find_of_variant(*column, codes, detailed, move |it| it.is_some_and(is_meant)))
             }
         }
     }

@@ -35,7 +35,7 @@ pub use function::{FunctionReturn, asked_of_function, returned_by_function};
 pub use launch::{ConfigFile, Launch, ModelAt, Places, TurnInput, Wire};
 pub use probe::{Probe, ProbeStep, SHELL_SECONDS};
 pub use run::{AgentRun, Ending, EndpointFault, Exchanges, Limit, Mechanism, StoredRun, TurnRun};
-pub use runner::{Package, Performer, Printed, Program, Runner, SideFile};
+pub use runner::{Package, Performer, Printed, Program, Runner, SideFile, TranscriptFiles};
 pub use turn_report::{Bounds, FaultSource, ReportedFault, TurnReport};
 pub use workspace::{FileKind, Followed, Walked, WalkedFile, Workspace, followed};
 

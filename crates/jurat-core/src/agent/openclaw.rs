@@ -8,7 +8,7 @@ use jurat_format::value::{Map, Val, Value};
 use super::launch::{Launch, ModelAt, TurnInput, Wire, object};
 use super::lines::{document, lines};
 use super::pi_messages;
-use super::runner::{Package, Performer, Program, Runner, SideFile};
+use super::runner::{Package, Performer, Program, Runner, SideFile, TranscriptFiles};
 use super::turn_report::{FaultSource, TurnReport, count, owned_text, picked, text};
 use crate::artifact::Tokens;
 
@@ -32,7 +32,11 @@ pub(super) static RUNNER: Runner = Runner {
         wire: Wire::OpenAiChat,
         launch,
         read: |it| read(it.stdout, it.side),
-        side_file: Some(SideFile::OpenClawState(STATE)),
+        side_file: Some(SideFile::Transcript(TranscriptFiles {
+            database: ".openclaw-state/agents/main/agent/openclaw-agent.sqlite",
+            query: "SELECT event_json, event_zstd FROM transcript_events ORDER BY session_id, seq",
+            folder: ".openclaw-state/agents/main/sessions",
+        })),
         counts_session: false,
         failed_calls: None,
     }),

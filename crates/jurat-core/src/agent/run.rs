@@ -151,7 +151,7 @@ impl Exchanges {
         let (n_requests, n_failures, is_truncated) = match outcome {
             Outcome::Answer(it) => (it.n_requests, it.n_requests.saturating_sub(1), it.finish == Finish::Length),
             Outcome::Fault(fault) => (fault.n_requests, fault.n_requests, false),
-            Outcome::Returned(_) | Outcome::NotRun(_) => (0, 0, false),
+            Outcome::Returned(_) | Outcome::Ran(_) | Outcome::NotRun(_) => (0, 0, false),
         };
         self.n_requests += u64::from(n_requests);
         self.n_failures += u64::from(n_failures);

@@ -74,8 +74,19 @@ impl Package {
 pub enum SideFile {
     /// A file that is read as it is.
     Text(&'static str),
-    /// The state of OpenClaw, whose transcript is read as lines.
-    OpenClawState(&'static str),
+    /// A transcript that grows from turn to turn, read as lines.
+    Transcript(TranscriptFiles),
+}
+
+/// Where a transcript is, relative to the home of its program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TranscriptFiles {
+    /// The SQLite database that has it.
+    pub database: &'static str,
+    /// The query for its events, in their order. An event is the first column that is not null: text, or a blob that zstd packed.
+    pub query: &'static str,
+    /// The folder of files of JSON lines, where there is no such database.
+    pub folder: &'static str,
 }
 
 /// What a program left of a turn.

@@ -11,7 +11,7 @@ pub(crate) use read::is_identifier;
 pub use read::{ArtifactProblem, listed};
 
 use jurat_format::choices;
-use jurat_format::value::{Val, Value};
+use jurat_format::value::Value;
 
 /// One run of an agent.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,11 +57,6 @@ choices! {
         /// Its model refused.
         Refused = "refused",
     }
-}
-
-/// Whether the run that a document describes succeeded.
-pub fn has_succeeded(artifact: &Val<'_>) -> bool {
-    artifact.get("status").and_then(Val::as_str) == Some(RunStatus::Success.name())
 }
 
 /// When a run was asked for, began and ended: dates as they were written.

@@ -1,10 +1,11 @@
 //! The run of an agent, as one request of its case.
 
-use jurat_format::value::{Map, Val, Value};
+use jurat_format::value::{Val, Value};
 
 use super::Asked;
 use crate::agent::AgentCase;
 use crate::effect::{Action, Asker, Outcome, Role, Step, StepSite};
+use crate::evidence::run;
 use crate::verdict::Verdict;
 
 const SITE: StepSite = StepSite { asker: Asker::Case, slot: 0, turn: 0 };
@@ -32,14 +33,14 @@ impl AgentRun {
             return;
         }
         self.end = Some(match outcome {
-            Outcome::Returned(returned) => Ok(returned.value),
+            Outcome::Ran(ran) => Ok(run::evidence_of(ran.document)),
             Outcome::Fault(fault) => Err(Verdict::error(format!("the agent could not be run: {}", fault.message))),
             Outcome::NotRun(reason) => Err(Verdict::NotRun(reason)),
-            Outcome::Answer(_) => Err(Verdict::error("a model is no agent")),
+            Outcome::Answer(_) | Outcome::Returned(_) => Err(Verdict::error("what answered is no agent")),
         });
     }
 
-    /// The artifact of the run, or what its case ends with, once it is over.
+    /// The evidence of the run, or what its case ends with, once it is over.
     pub(super) fn take_end(&mut self) -> Option<Result<Value, Verdict>> {
         self.end.take()
     }
@@ -47,13 +48,9 @@ impl AgentRun {
 
 /// What an agent is asked to do for a case. `model` is the role of its model.
 fn action(case: &AgentCase, model: Option<String>, replicate: u32) -> Action {
-    let mut definition = match case.to_value(None, replicate) {
-        Val::Map(members) => members,
-        _ => Map::default(),
-    };
-    if let Some(model) = model {
-        definition.insert("model".into(), Val::from(model));
+    let mut definition = case.to_value(None, replicate);
+    if let (Val::Map(members), Some(model)) = (&mut definition, model) {
+        members.insert("model".into(), Val::from(model));
     }
-    let runner = case.agent.runner.name.to_owned();
-    Action::Run { runner, case: case.id.clone(), definition: Val::Map(definition) }
+    Action::run(case.agent.runner.name.to_owned(), case.id.clone(), definition)
 }

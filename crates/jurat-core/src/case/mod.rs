@@ -17,7 +17,6 @@ pub use tasks::{CaseState, Ready, ReadyRequest};
 
 use crate::agent::AgentCase;
 use crate::effect::{Asker, Outcome, Role, Step, StepSite};
-use crate::evidence::run;
 use crate::plan::{CaseName, Plan, PlannedAsk};
 use crate::scenario::{End, ReadyScenario, State, Traversal};
 use crate::verdict::{StopReason, Verdict};
@@ -143,11 +142,7 @@ impl<'p> Case<'p> {
                 None => return,
             },
             Phase::Agent { run, room } => match run.take_end() {
-                Some(Ok(artifact)) => match run::evidence(artifact) {
-                    Ok(evidence) => Ok(room.evidence.get_or_init(|| evidence)),
-                    Err(reason) => Err(Verdict::error(reason)),
-                },
-                Some(Err(verdict)) => Err(verdict),
+                Some(end) => end.map(|evidence| room.evidence.get_or_init(|| evidence)),
                 None => return,
             },
             Phase::Tasks(_) => return,

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use jurat_format::value::{Map, Value};
 
+use super::Role;
+use crate::artifact::{ArtifactProblem, RunArtifact, RunStatus};
 use crate::check::{Hook, Look};
 
 /// A request to anything but a model.
@@ -50,12 +52,25 @@ pub enum Action {
         /// The runner, by its name.
         runner: String,
         case: String,
-        /// Everything that decides the result of the run, beside the runner.
+        /// Everything that decides the result of the run, beside the runner; the model and the replicate are part of it.
         definition: Value,
+        /// The role of its model.
+        model: Option<Role>,
+        replicate: u32,
     },
 }
 
 impl Action {
+    /// The run of a case by an agent, from its definition as it is stored.
+    pub fn run(runner: String, case: String, definition: Value) -> Action {
+        let replicate = match definition.get("replicate") {
+            Some(Value::I(number)) => u32::try_from(*number).unwrap_or(0),
+            _ => 0,
+        };
+        let model = definition.get("model").and_then(Value::as_str).map(Role::parse);
+        Action::Run { runner, case, definition, model, replicate }
+    }
+
     /// What a check looks at or calls, without what performs it.
     pub(super) fn asked_of_host(&self) -> Option<Value> {
         match self {
@@ -107,7 +122,7 @@ impl Action {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Returned {
     /// The value: the tools of a server, `{text, structured}` of a tool, whatever code returned, that of an evaluator in the form of [`crate::evaluator::transport`],
-    /// what was seen at each path, the artifact of an agent's run.
+    /// what was seen at each path.
     pub value: Value,
     /// Whether it is an error that the tool or the code reports.
     pub is_error: bool,
@@ -116,6 +131,35 @@ pub struct Returned {
     pub latency: Duration,
     /// When it was done, in milliseconds since 1970.
     pub at_ms: u64,
+}
+
+impl Returned {
+    /// What something returned that prints nothing.
+    pub fn new(value: Value, is_error: bool, latency: Duration, at_ms: u64) -> Returned {
+        Returned { value, is_error, printed: Printed::default(), latency, at_ms }
+    }
+}
+
+/// The run of an agent that came to an end, whichever.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ran {
+    pub artifact: RunArtifact,
+    /// The artifact as it is stored, and as tasks see it. A recorded one may have members that say nothing, and another order.
+    pub document: Value,
+    pub latency: Duration,
+    /// When it was over, in milliseconds since 1970.
+    pub at_ms: u64,
+}
+
+impl Ran {
+    /// Reads the document of a run, or returns everything that is wrong with it.
+    pub fn read(document: Value, latency: Duration, at_ms: u64) -> Result<Ran, Vec<ArtifactProblem>> {
+        Ok(Ran { artifact: RunArtifact::read(&document)?, document, latency, at_ms })
+    }
+
+    pub fn has_succeeded(&self) -> bool {
+        self.artifact.status == RunStatus::Success
+    }
 }
 
 /// What code printed. It decides nothing, and is stored for reading.

@@ -25,7 +25,7 @@ mod site;
 mod step;
 pub mod wire;
 
-pub use action::{Action, Printed, PrintedText, Returned};
+pub use action::{Action, Printed, PrintedText, Ran, Returned};
 pub use callable::{CallResult, Callable, Function};
 pub use endpoint::Endpoint;
 pub use fault_class::FaultClass;

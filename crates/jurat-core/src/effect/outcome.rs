@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{FaultClass, Returned, Role, ToolCall};
+use super::{FaultClass, Ran, Returned, Role, ToolCall};
 use crate::verdict::StopReason;
 
 /// What became of a request.
@@ -12,6 +12,8 @@ pub enum Outcome {
     Answer(Box<Answer>),
     /// The result of an action, whatever it is.
     Returned(Box<Returned>),
+    /// An agent ran.
+    Ran(Box<Ran>),
     /// No answer.
     Fault(Box<Fault>),
     /// It was never made.

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::{Action, Outcome, Request, Returned};
-use crate::artifact::has_succeeded;
 
 /// How far a recorded outcome stands for performing its request again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +26,11 @@ impl Request {
             (Request::Model(_), Outcome::Answer(_)) if is_shared => Reuse::OtherRuns,
             (Request::Model(_), Outcome::Answer(_)) => Reuse::SameRun,
             (Request::Action(action), Outcome::Returned(returned)) => action.reuse(returned, is_shared),
-            (_, Outcome::Answer(_) | Outcome::Returned(_) | Outcome::Fault(_) | Outcome::NotRun(_)) => Reuse::Never,
+            (Request::Action(_), Outcome::Ran(ran)) if is_shared && ran.has_succeeded() => Reuse::OtherRuns,
+            (
+                _,
+                Outcome::Answer(_) | Outcome::Returned(_) | Outcome::Ran(_) | Outcome::Fault(_) | Outcome::NotRun(_),
+            ) => Reuse::Never,
         }
     }
 }
@@ -37,7 +40,8 @@ impl Action {
         match self {
             // What a check saw of files, or what a hook decided, is evidence: it stays the same when the run is resumed.
             Action::Look { .. } | Action::Hook { .. } if !is_shared => Reuse::SameRun,
-            Action::Run { .. } if !has_succeeded(&returned.value) => Reuse::Never,
+            // What an agent left is no artifact.
+            Action::Run { .. } => Reuse::Never,
             Action::Evaluate { .. } if is_shared && returned.latency <= QUICK => Reuse::SameRun,
             _ if is_shared => Reuse::OtherRuns,
             _ => Reuse::Never,
@@ -50,12 +54,20 @@ mod tests {
     use jurat_format::value::{Value, parse_json};
 
     use super::*;
-    use crate::effect::{Answer, Fault, FaultKind, ModelRequest, Printed};
+    use crate::effect::{Answer, Fault, FaultKind, ModelRequest, Ran};
     use crate::verdict::StopReason;
 
     fn returned(json: &str, latency: Duration) -> Outcome {
         let value = parse_json(json).expect("it is JSON").value.into_owned();
-        Outcome::Returned(Box::new(Returned { value, is_error: false, printed: Printed::default(), latency, at_ms: 0 }))
+        Outcome::Returned(Box::new(Returned::new(value, false, latency, 0)))
+    }
+
+    fn ran(status: &str) -> Outcome {
+        let identity =
+            r#"{"run_id": "r", "case_id": "c", "suite_id": "s", "run_profile_id": "p", "runner_type": "codex"}"#;
+        let text = format!(r#"{{"identity": {identity}, "request": {{"requested_model": "m"}}, "status": {status}}}"#);
+        let document = parse_json(&text).expect("it is JSON").value.into_owned();
+        Outcome::Ran(Box::new(Ran::read(document, Duration::ZERO, 0).expect("it is an artifact")))
     }
 
     #[track_caller]
@@ -72,7 +84,7 @@ mod tests {
         let (evaluator, source) = ("short".to_owned(), String::new());
         let evaluate = action(Action::Evaluate { evaluator, source, arguments: Value::Null });
         let (runner, case) = ("codex".to_owned(), String::new());
-        let run = action(Action::Run { runner, case, definition: Value::Null });
+        let run = action(Action::run(runner, case, Value::Null));
         let (quick, slow) = (returned("{}", Duration::ZERO), returned("{}", Duration::from_secs(1)));
         let answer = Outcome::Answer(Box::new(Answer::new("yes")));
 
@@ -81,8 +93,14 @@ mod tests {
         reused(&look, &quick, Reuse::SameRun, Reuse::OtherRuns);
         reused(&evaluate, &quick, Reuse::Never, Reuse::SameRun);
         reused(&evaluate, &slow, Reuse::Never, Reuse::OtherRuns);
-        reused(&run, &returned(r#"{"status": "success"}"#, Duration::ZERO), Reuse::Never, Reuse::OtherRuns);
-        reused(&run, &returned(r#"{"status": "timed_out"}"#, Duration::ZERO), Reuse::Never, Reuse::Never);
+        reused(&run, &ran(r#""success""#), Reuse::Never, Reuse::OtherRuns);
+        reused(
+            &run,
+            &ran(r#""timed_out", "error": {"code": "timeout", "message": "late"}"#),
+            Reuse::Never,
+            Reuse::Never,
+        );
+        reused(&run, &quick, Reuse::Never, Reuse::Never);
         let fault = Outcome::Fault(Box::new(Fault::new(FaultKind::Timeout, "late", 1)));
         for request in [&model, &look, &list, &evaluate, &run] {
             reused(request, &fault, Reuse::Never, Reuse::Never);

@@ -81,73 +81,7 @@ impl<'e> Exchange<'e> {
 
 /// The JSON Schema of what a probe adds. `parsed` is whatever `output` of `ask` says it is.
 pub fn schema() -> Value {
-    let schema = r#"{
-        "type": "object",
-        "properties": {
-            "input": {"type": "string", "description": "the prompt, filled in"},
-            "messages": {
-                "type": "array",
-                "description": "what was sent, with what tools returned",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "role": {"enum": ["system", "user", "assistant", "tool"]},
-                        "content": {"type": "string"},
-                        "tool_calls": {
-                            "type": "array",
-                            "description": "the tools that the message calls",
-                            "items": {
-                                "type": "object",
-                                "properties": {"id": {"type": "string"}, "name": {"type": "string"}, "arguments": {}},
-                                "required": ["id", "name", "arguments"],
-                                "additionalProperties": false
-                            }
-                        },
-                        "tool_call_id": {"type": "string", "description": "the call that the message answers"},
-                        "name": {"type": "string", "description": "the tool that says it"},
-                        "is_error": {"type": "boolean", "description": "whether the tool failed"}
-                    },
-                    "required": ["role", "content"],
-                    "additionalProperties": false
-                }
-            },
-            "output": {"type": "string", "description": "the text of the answer"},
-            "parsed": {"description": "the answer as a value, when `output` of `ask` says what it must be and it is that"},
-            "tool_calls": {
-                "type": "array",
-                "description": "the tools that the model called, in order",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "id": {"type": "string"},
-                        "name": {"type": "string"},
-                        "arguments": {},
-                        "server": {"type": "string", "description": "the server that has it; absent for a tool that does not exist"},
-                        "output": {"type": "string", "description": "what it returned; absent when it was not called"},
-                        "is_error": {"type": "boolean", "description": "whether it failed; absent when it was not called"}
-                    },
-                    "required": ["id", "name", "arguments"],
-                    "additionalProperties": false
-                }
-            },
-            "usage": {
-                "type": "object",
-                "description": "tokens, when the provider says how many",
-                "properties": {
-                    "input_tokens": {"type": "integer", "minimum": 0},
-                    "output_tokens": {"type": "integer", "minimum": 0},
-                    "total_tokens": {"type": "integer", "minimum": 0}
-                },
-                "required": ["input_tokens", "output_tokens", "total_tokens"],
-                "additionalProperties": false
-            },
-            "cost_usd": {"type": "number", "minimum": 0, "description": "what all answers cost, when the price is known"},
-            "latency_ms": {"type": "number", "minimum": 0, "description": "how long the model took to answer, without tools"},
-            "finish_reason": {"type": "string", "description": "why the answer ended, when the provider says"}
-        },
-        "required": ["input", "messages", "output", "tool_calls", "latency_ms"]
-    }"#;
-    parse_json(schema).expect("the schema is JSON").value.into_owned()
+    parse_json(include_str!("probe.schema.json")).expect("the schema is JSON").value.into_owned()
 }
 
 #[cfg(test)]

@@ -4,10 +4,5 @@ use jurat_format::value::{Value, parse_json};
 
 /// The JSON Schema of the evidence: what rows have is for their author to say.
 pub fn schema() -> Value {
-    let schema = r#"{
-        "type": "object",
-        "description": "the row; `{\"value\": …}` when it is not an object",
-        "additionalProperties": true
-    }"#;
-    parse_json(schema).expect("the schema is JSON").value.into_owned()
+    parse_json(include_str!("record.schema.json")).expect("the schema is JSON").value.into_owned()
 }

@@ -60,7 +60,7 @@ impl Asking {
         }
         let answer = match outcome {
             Outcome::NotRun(reason) => return self.end = Some(End::NotRun(reason)),
-            Outcome::Returned(_) => return,
+            Outcome::Returned(_) | Outcome::Ran(_) => return,
             Outcome::Fault(fault) => return self.failed(*fault),
             Outcome::Answer(answer) => answer,
         };

@@ -185,6 +185,11 @@ pub struct PlannedTask {
 }
 
 impl Plan {
+    /// The places of the tasks, in the order they were written.
+    pub fn task_ixs(&self) -> impl ExactSizeIterator<Item = TaskIx> + use<> {
+        (0..self.tasks.len()).map(TaskIx::of)
+    }
+
     /// The number of each task's stage, from 1, in the order the tasks were written.
     pub fn stage_numbers(&self) -> Vec<usize> {
         let mut numbers = vec![0; self.tasks.len()];

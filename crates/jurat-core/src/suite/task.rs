@@ -44,6 +44,20 @@ pub struct Task {
 }
 
 impl Task {
+    /// Where it looks, as it is written.
+    pub fn path_text(&self) -> Option<String> {
+        self.comparison.as_ref()?.path.as_ref().map(|it| it.value.to_string())
+    }
+
+    /// How it compares: its operator, or the kind of its check.
+    pub fn operator_name(&self) -> Option<String> {
+        match (&self.comparison, &self.kind) {
+            (Some(comparison), _) => Some(comparison.operator.value.entry().snake_case()),
+            (None, TaskKind::Check(check)) => Some(check.kind().to_owned()),
+            (None, _) => None,
+        }
+    }
+
     /// Whether it may pass or fail, rather than only measure.
     pub fn judges(&self) -> bool {
         let is_decided = matches!(&self.kind, TaskKind::Outcome(check) if check.gives() != Gives::Number);

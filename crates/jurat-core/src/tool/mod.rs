@@ -27,7 +27,7 @@ pub(crate) fn why(outcome: &Outcome) -> String {
         Outcome::Fault(fault) => fault.message.clone(),
         Outcome::Returned(it) => text(it),
         Outcome::NotRun(_) => "it was not run".to_owned(),
-        Outcome::Answer(_) => "a model answered".to_owned(),
+        Outcome::Answer(_) | Outcome::Ran(_) => "a model answered".to_owned(),
     }
 }
 

@@ -260,7 +260,7 @@ proptest! {
         let replayed = held(&EVERYTHING, |_| *next.next().unwrap(), |step| match recording.get(&step.site) {
             Some((request, outcome)) => {
                 assert_eq!(*request, format!("{:?}", step.request));
-                read_outcome(outcome).unwrap()
+                read_outcome(step.request.kind(), outcome).unwrap()
             }
             // Where one outcome stops everything, the others of that moment may never have been asked for.
             None => {

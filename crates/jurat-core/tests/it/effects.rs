@@ -261,7 +261,7 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
 #[test]
 fn what_was_stored_without_what_was_printed_reads_as_nothing_printed() {
     let stored = r#"{"returned":{"value":{"label":"pass"},"latency_us":12,"at_ms":5}}"#;
-    let outcome = read_outcome(stored).unwrap();
+    let outcome = read_outcome("evaluate", stored).unwrap();
     let Outcome::Returned(returned) = &outcome else { panic!("{outcome:?}") };
     assert_eq!(returned.printed, Printed::default());
     assert_eq!(outcome_json(&outcome), stored);
@@ -281,6 +281,6 @@ proptest! {
 
     #[test]
     fn a_stored_outcome_reads_back(outcome in outcomes()) {
-        prop_assert_eq!(read_outcome(&outcome_json(&outcome)).unwrap(), outcome);
+        prop_assert_eq!(read_outcome("", &outcome_json(&outcome)).unwrap(), outcome);
     }
 }

@@ -98,6 +98,6 @@ fn value(outcome: Outcome) -> Result<Value, String> {
         }
         Outcome::Returned(returned) => Ok(returned.value),
         Outcome::Fault(fault) => Err(fault.message),
-        Outcome::Answer(_) | Outcome::NotRun(_) => Err("it was not called".to_owned()),
+        Outcome::Answer(_) | Outcome::Ran(_) | Outcome::NotRun(_) => Err("it was not called".to_owned()),
     }
 }

@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jurat_core::agent::{Agent, AgentCase, Performer};
-use jurat_core::artifact::{self, RunArtifact};
-use jurat_core::effect::{Fault, FaultClass, FaultKind, Outcome, Printed, Returned, Role};
+use jurat_core::artifact::{self, RunArtifact, RunStatus};
+use jurat_core::effect::{Fault, FaultClass, FaultKind, Outcome, Ran, Role};
 use jurat_core::scenario::Function;
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Map, Val, Value, parse_json};
@@ -90,7 +90,7 @@ impl Agents {
         &self,
         models: &Models,
         tools: &Toolbox,
-        (case, definition): (&str, &Value),
+        (case, request): (&str, Request),
         stop: &Stop,
     ) -> Outcome {
         let fault = |message: String| Outcome::Fault(Box::new(Fault::new(FaultKind::Tool, message, 0)));
@@ -118,19 +118,17 @@ impl Agents {
             Err(reason) => return Outcome::NotRun(reason),
         };
         let started = std::time::Instant::now();
-        let asked = Request::of(definition);
-        let made = made(Task { environment: &self.environment, ready, models, tools, request: &asked }).await;
+        let made = made(Task { environment: &self.environment, ready, models, tools, request: &request }).await;
         drop(permit);
         match made {
-            Ok(value) => {
+            Ok((artifact, document)) => {
                 // Where the requests were not ours to count, what it says about them counts.
-                if is_run && asked.model.is_none() {
-                    let (usage, cost_usd) = taken_by_run(&value);
+                if is_run && request.model.is_none() {
+                    let (usage, cost_usd) = taken_by_run(&artifact);
                     models.budget().charge(usage, cost_usd);
                 }
-                let is_error = status(&value) != Some("success");
                 let (latency, at_ms) = (started.elapsed(), crate::now_ms());
-                Outcome::Returned(Box::new(Returned { value, is_error, printed: Printed::default(), latency, at_ms }))
+                Outcome::Ran(Box::new(Ran { artifact, document, latency, at_ms }))
             }
             Err(Halt::Fault(message)) => fault(message),
             Err(Halt::Stopped(reason)) => Outcome::NotRun(reason),
@@ -166,7 +164,7 @@ async fn admitted(budget: &Budget, agent: &Agent) -> bool {
     loop {
         let settled = budget.settled();
         match budget.admits(limits.tokens, limits.cost_usd, calls) {
-            Admitted::Yes => return true,
+            Admitted::Yes(()) => return true,
             Admitted::Wait => settled.await,
             Admitted::No => return false,
         }
@@ -175,47 +173,32 @@ async fn admitted(budget: &Budget, agent: &Agent) -> bool {
 
 /// What a run is asked for, beside its case.
 #[derive(Debug, Clone)]
-struct Request {
+pub(crate) struct Request {
     /// The role of its model.
-    model: Option<Role>,
-    replicate: u32,
-}
-
-impl Request {
-    fn of(definition: &Value) -> Request {
-        let replicate = match definition.get("replicate") {
-            Some(Val::I(number)) => u32::try_from(*number).unwrap_or(0),
-            _ => 0,
-        };
-        Request { model: definition.get("model").and_then(Val::as_str).map(Role::parse), replicate }
-    }
+    pub(crate) model: Option<Role>,
+    pub(crate) replicate: u32,
 }
 
 /// The fault of its endpoint that a run ended with, when there was one.
 pub(crate) fn endpoint_fault(outcome: &Outcome) -> Option<(FaultClass, &str)> {
-    let Outcome::Returned(returned) = outcome else { return None };
-    let error = returned.value.get("error").filter(|_| status(&returned.value) == Some("provider_error"))?;
-    let class = error.get("error_type").and_then(Val::as_str).and_then(FaultClass::named)?;
-    Some((class, error.get("message").and_then(Val::as_str).unwrap_or_default()))
+    let Outcome::Ran(ran) = outcome else { return None };
+    let error = ran.artifact.error.as_ref().filter(|_| ran.artifact.status == RunStatus::ProviderError)?;
+    Some((error.error_type.as_deref().and_then(FaultClass::named)?, &error.message))
 }
 
-fn status<'v>(artifact: &'v Val<'_>) -> Option<&'v str> {
-    artifact.get("status").and_then(Val::as_str)
-}
-
-/// An artifact that was recorded.
-pub(crate) fn recorded_artifact(path: &Path) -> Result<Value, String> {
+/// An artifact that was recorded, and its document.
+pub(crate) fn recorded_artifact(path: &Path) -> Result<(RunArtifact, Value), String> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| format!("`{shown}` cannot be read: {error}"))?;
     let value = parse_json(&text).map_err(|error| format!("`{shown}` is not JSON: {error}"))?.value;
     match RunArtifact::read(&value) {
-        Ok(_) => Ok(value.into_owned()),
+        Ok(artifact) => Ok((artifact, value.into_owned())),
         Err(problems) => Err(format!("`{shown}` is no run artifact: {}", artifact::listed(&problems))),
     }
 }
 
-/// The artifact of a run, as a document.
-async fn made(task: Task<'_>) -> Result<Value, Halt> {
+/// The artifact of a run, and its document.
+async fn made(task: Task<'_>) -> Result<(RunArtifact, Value), Halt> {
     let performer = &task.ready.case.agent.runner.performer;
     if let Performer::Recorded = performer {
         return Ok(recorded_artifact(task.case().artifact.as_deref().unwrap_or(Path::new("")))?);
@@ -228,13 +211,11 @@ async fn made(task: Task<'_>) -> Result<Value, Halt> {
         Performer::Model => begun.run(task, ModelTurns::open(task, &folders).await?).await?,
         Performer::Recorded => return Err("a recorded run is not run".into()),
     };
-    let value = artifact.to_value();
-    match RunArtifact::read(&value) {
-        Ok(_) => Ok(value),
-        Err(problems) => {
-            Err(Halt::Fault(format!("what was made of the run is no artifact: {}", artifact::listed(&problems))))
-        }
-    }
+    // Dates and names that a program reports may be none.
+    let document = artifact.to_value();
+    let wrong = |problems: Vec<_>| format!("what was made of the run is no artifact: {}", artifact::listed(&problems));
+    RunArtifact::read(&document).map_err(wrong)?;
+    Ok((artifact, document))
 }
 
 /// Ends what runs when the future that waits for it is dropped.

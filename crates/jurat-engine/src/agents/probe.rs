@@ -9,7 +9,7 @@ use jurat_core::agent::{
     Agent, Ending, Exchanges, Limit, Probe, ProbeStep, ProbeTool, SHELL_SECONDS, plain_relative_path,
 };
 use jurat_core::artifact::RunUsage;
-use jurat_core::effect::{ModelRequest, Outcome, Printed, Returned, Role};
+use jurat_core::effect::{ModelRequest, Outcome, Returned, Role};
 use jurat_core::tool::{Listing, Offer};
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Val, Value};
@@ -86,7 +86,7 @@ impl<'t> ModelTurns<'t> {
         self.exchanges.count(&outcome);
         match outcome {
             Outcome::NotRun(reason) => Err(Halt::Stopped(reason)),
-            Outcome::Returned(_) => Err("the subject is no model".into()),
+            Outcome::Returned(_) | Outcome::Ran(_) => Err("the subject is no model".into()),
             outcome => Ok(outcome),
         }
     }
@@ -133,8 +133,7 @@ async fn offers(tools: &Toolbox, agent: &Agent, timeout: Duration) -> Result<Vec
 
 /// The result of a tool, as the model gets it.
 fn returned(text: String, is_error: bool) -> Outcome {
-    let (value, printed) = (Val::from(text), Printed::default());
-    Outcome::Returned(Box::new(Returned { value, is_error, printed, latency: Duration::ZERO, at_ms: crate::now_ms() }))
+    Outcome::Returned(Box::new(Returned::new(Val::from(text), is_error, Duration::ZERO, crate::now_ms())))
 }
 
 async fn asked(models: &Models, request: ModelRequest, case: &str) -> Outcome {

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::agent::{
-    AgentCase, Ending, Isolation, Launch, Limit, Mechanism, Network, Places, Printed, SideFile, TurnInput, TurnReport,
+    AgentCase, Ending, Isolation, Launch, Limit, Mechanism, Network, Places, Printed, SideFile, TranscriptFiles,
+    TurnInput, TurnReport,
 };
 use jurat_core::artifact::OutputArtifact;
 use jurat_host::program::{FoundProgram, SYSTEM_PATH};
@@ -261,8 +262,8 @@ impl Sandboxed {
                 let text = copied.ok().and_then(|it| fs::read_to_string(copy.join(it.path)).ok());
                 (text.unwrap_or_default(), n_lines)
             }
-            Some(SideFile::OpenClawState(state)) => {
-                let lines = openclaw_lines(&self.folders, state)?;
+            Some(SideFile::Transcript(files)) => {
+                let lines = transcript(&self.folders, files)?;
                 (lines.get(n_lines..).unwrap_or_default().join("\n"), lines.len())
             }
         };
@@ -301,24 +302,21 @@ fn home(folders: &Folders) -> Root<'_> {
     Root { folder: &folders.home, seen: "" }
 }
 
-/// The events of a transcript, from a copy of the database that holds them; or from the file that older versions write.
-fn openclaw_lines(folders: &Folders, state: &str) -> Result<Vec<String>, String> {
-    const DATABASE: &str = "agents/main/agent/openclaw-agent.sqlite";
+/// The events of a transcript: from a copy of the database that has them, or from files of lines.
+fn transcript(folders: &Folders, files: TranscriptFiles) -> Result<Vec<String>, String> {
     const MOST_BYTES: u64 = 1 << 30;
-    let copy = folders.sockets.join("state");
-    let database = format!("{state}/{DATABASE}");
-    let home = home(folders);
-    if workspace::keep(home, &database, &copy, MOST_BYTES).is_ok() {
+    let TranscriptFiles { database, query, folder } = files;
+    let (copy, home) = (folders.sockets.join("state"), home(folders));
+    if workspace::keep(home, database, &copy, MOST_BYTES).is_ok() {
         // What was not merged yet stands in a log beside it.
         let _ = workspace::keep(home, &format!("{database}-wal"), &copy, MOST_BYTES);
-        let lines = jurat_store::openclaw_transcript(&copy.join(&database));
+        let lines = jurat_store::transcript_lines(&copy.join(database), query);
         let _ = fs::remove_dir_all(&copy);
         return lines;
     }
-    let sessions = format!("{state}/agents/main/sessions");
     let mut lines = Vec::new();
-    for name in workspace::names(home, &sessions).iter().filter(|it| it.ends_with(".jsonl")) {
-        if let Ok(copied) = workspace::keep(home, &format!("{sessions}/{name}"), &copy, MOST_BYTES) {
+    for name in workspace::names(home, folder).iter().filter(|it| it.ends_with(".jsonl")) {
+        if let Ok(copied) = workspace::keep(home, &format!("{folder}/{name}"), &copy, MOST_BYTES) {
             let text = fs::read_to_string(copy.join(copied.path)).unwrap_or_default();
             lines.extend(text.lines().map(str::to_owned));
         }

@@ -24,9 +24,8 @@ pub(crate) fn most_calls(plan: &Plan, ready: &ReadyScenario) -> u64 {
 /// The judges that look at a scenario.
 pub(super) fn judges<'p>(plan: &'p Plan, ready: &ReadyScenario) -> impl Iterator<Item = TaskIx> + use<'p> {
     let name = CaseName::of_scenario(&ready.scenario);
-    let applies = |ix: usize| plan.applies(TaskIx(ix as u32), &name);
-    let own: Vec<TaskIx> = (0..plan.tasks.len()).filter(|ix| applies(*ix)).map(|ix| TaskIx(ix as u32)).collect();
-    own.into_iter().filter(|it| plan.tasks[it.index()].work.asks_models())
+    let asks = |it: &TaskIx| plan.tasks[it.index()].work.asks_models() && plan.applies(*it, &name);
+    plan.task_ixs().filter(asks).collect::<Vec<_>>().into_iter()
 }
 
 /// The most calls of a turn.

@@ -292,7 +292,7 @@ impl Outcomes for Journalled<'_> {
         let key = step.request.key(&PerformerKey::Endpoint(&player.key));
         let Some(answer) = journal.get(&key, None)? else { return Ok(None) };
         // A run asks again where an answer cannot be read.
-        let outcome = read_outcome(&answer.outcome).ok();
+        let outcome = read_outcome(step.request.kind(), &answer.outcome).ok();
         self.n_found.set(self.n_found.get() + u64::from(outcome.is_some()));
         Ok(outcome)
     }
@@ -315,9 +315,8 @@ pub(crate) fn max_calls(plan: &Plan, task: TaskIx) -> u64 {
 
 /// The judges that are for a case.
 fn judges<'p>(plan: &'p Plan, state: &CaseState<'_>) -> impl Iterator<Item = TaskIx> + use<'p> {
-    let absent: Vec<bool> = (0..plan.tasks.len()).map(|ix| state.is_absent(TaskIx(ix as u32))).collect();
-    let tasks = plan.tasks.iter().zip(absent).enumerate();
-    tasks.filter(|(_, (task, is_absent))| task.work.asks_models() && !is_absent).map(|(ix, _)| TaskIx(ix as u32))
+    let asks = |it: &TaskIx| plan.tasks[it.index()].work.asks_models() && !state.is_absent(*it);
+    plan.task_ixs().filter(asks).collect::<Vec<_>>().into_iter()
 }
 
 /// The judges whose prompts are not known yet: they wait for others.

@@ -1,6 +1,6 @@
 //! What subjects answered, as rows that another suite can judge.
 
-use jurat_core::plan::{CaseIx, TaskIx};
+use jurat_core::plan::CaseIx;
 use jurat_format::value::{Map, Val, Value};
 use jurat_store::run::StoredCase;
 
@@ -34,10 +34,5 @@ impl RunView {
             let rest = members.filter(|(key, _)| !own.iter().any(|(it, _)| it == key)).collect::<Vec<_>>();
             Some(Val::Map(own.iter().cloned().chain(rest).collect::<Map<'static>>()))
         })
-    }
-
-    /// The tasks, by their places.
-    pub fn tasks(&self) -> impl Iterator<Item = TaskIx> + use<> {
-        (0..self.plan.tasks.len()).map(|ix| TaskIx(ix as u32))
     }
 }

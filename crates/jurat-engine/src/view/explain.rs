@@ -19,7 +19,7 @@ use jurat_format::value::Val;
 use jurat_store::run::{Code, Column, StoredCase, StoredEffect};
 
 use super::exchange::run_ended;
-use super::revisit::{Happened, Revisited, task_verdict};
+use super::revisit::{Happened, Revisited};
 use super::transcript::tool_step;
 use super::{RunView, ViewError};
 
@@ -75,8 +75,8 @@ impl RunView {
     /// The tasks with this id: one, or one for each of several scenarios.
     pub fn tasks_named(&self, id: &str) -> Result<Vec<TaskIx>, ExplainError> {
         let ids = || self.plan.tasks.iter().map(|it| it.id.as_str());
-        let named = ids().enumerate().filter(|(_, it)| same_id(it, id));
-        let named: Vec<TaskIx> = named.map(|(ix, _)| TaskIx(ix as u32)).collect();
+        let named: Vec<TaskIx> =
+            self.plan.task_ixs().filter(|it| same_id(&self.plan.tasks[it.index()].id, id)).collect();
         if !named.is_empty() {
             return Ok(named);
         }
@@ -202,7 +202,7 @@ impl RunView {
     fn gate_step(&self, case: &StoredCase, gate: TaskIx) -> Option<GateStep> {
         let verdict = self.stored_verdict(case, gate)?;
         let task = self.plan.tasks[gate.index()].id.clone();
-        Some(GateStep { task, verdict: task_verdict(&verdict), message: self.message(&verdict) })
+        Some(GateStep { task, verdict: TaskVerdict::from(&verdict), message: self.message(&verdict) })
     }
 
     fn stored_verdict(&self, case: &StoredCase, task: TaskIx) -> Option<Verdict> {
@@ -216,11 +216,11 @@ impl RunView {
         let direct = &planned.depends_on;
         // An evaluation is shown every check, however it ended.
         let is_shown = |other: &TaskIx| planned.work.sees().contains(other);
-        let others = (0..self.plan.tasks.len()).map(|ix| TaskIx(ix as u32)).filter(|it| *it != task && !is_shown(it));
+        let others = self.plan.task_ixs().filter(|it| *it != task && !is_shown(it));
         others
             .filter_map(|other| {
                 let verdict = self.stored_verdict(case, other)?;
-                let reason = match task_verdict(&verdict) {
+                let reason = match TaskVerdict::from(&verdict) {
                     _ if !direct.contains(&other) => "not a direct dependency".to_owned(),
                     TaskVerdict::Passed | TaskVerdict::Failed | TaskVerdict::Measured => return None,
                     TaskVerdict::Skipped | TaskVerdict::Error | TaskVerdict::NotRun => {
@@ -260,7 +260,7 @@ impl RunView {
             }
             Outcome::Fault(fault) => called.problem = Some(fault.message.clone()),
             Outcome::NotRun(reason) => called.problem = Some(super::stop_words(*reason).to_owned()),
-            Outcome::Answer(_) => {}
+            Outcome::Answer(_) | Outcome::Ran(_) => {}
         }
         Some(called)
     }
@@ -279,7 +279,7 @@ impl RunView {
 
     /// What was asked: of the subject and its tools first, then of the judges of the task.
     fn conversations(&self, revisited: &Revisited<'_>, task: TaskIx) -> Vec<Conversation> {
-        let is_agent = |it: &Happened| matches!(it.action(), Some(Action::Run { .. }));
+        let is_agent = |it: &Happened| it.effect.kind == "run";
         let of_subject = |slot: Slot| self.plan.ask.as_ref().filter(|_| slot == Slot::Subject).map(|it| &it.form);
         let mut conversations = match revisited.happened.iter().any(is_agent) {
             // What an agent did is shown as a run.
@@ -378,6 +378,8 @@ impl RunView {
                 reply.parsed = Some(returned.value.clone());
                 reply.latency = Some(returned.latency);
             }
+            // What an agent did is shown as a run.
+            Outcome::Ran(_) => {}
             Outcome::NotRun(reason) => reply.problem = Some(super::stop_words(*reason).to_owned()),
         }
         reply

@@ -14,17 +14,18 @@ use jurat_store::run::{Column, StoredEffect};
 use super::{RunView, ViewError};
 use crate::RunError;
 use crate::agents::endpoint_fault;
+use crate::tally::latency;
 
 /// Whether a run passed, by the thresholds of its suite.
 pub(super) fn decision(view: &RunView, report: &RunReport) -> Result<Decision, ViewError> {
     let thresholds = &view.suite.thresholds;
-    let tasks = report.tasks.iter().enumerate().map(|(ix, task)| {
+    let tasks = view.plan.task_ixs().zip(&report.tasks).map(|(ix, task)| {
         Ok(TaskMetrics {
             id: &task.id,
             scenario: task.scenario.as_deref().filter(|_| report.scenarios.len() > 1),
             is_counted: task.is_counted(),
             counts: task.counts,
-            scores: scores(view, TaskIx(ix as u32), &task.id)?,
+            scores: scores(view, ix, &task.id)?,
         })
     });
     let stopped_by = match report.stopped {
@@ -37,7 +38,7 @@ pub(super) fn decision(view: &RunView, report: &RunReport) -> Result<Decision, V
         tasks: tasks.collect::<Result<_, ViewError>>()?,
         cost_usd: report.cost_usd,
         n_unpriced: report.n_unpriced,
-        latency: latency(view)?,
+        latency: latencies(view)?,
         stopped: report.stopped,
         stopped_by: stopped_by.as_deref(),
         missing: report.fault.as_deref(),
@@ -48,7 +49,7 @@ pub(super) fn decision(view: &RunView, report: &RunReport) -> Result<Decision, V
 /// The fault that stopped a run, in words: the first in the order of cases, so that a replay finds the same.
 fn first_fatal_fault(view: &RunView) -> Result<Option<String>, ViewError> {
     for effect in view.reader.effects() {
-        let outcome = read_outcome(&effect?.outcome).map_err(|it| ViewError::Run(RunError::from(it)))?;
+        let outcome = outcome_of(&effect?)?;
         if let Some((class, cause)) = fatal_fault(outcome) {
             let remedy = class.remedy().map_or_else(String::new, |it| format!("; {it}"));
             return Ok(Some(format!("every request fails: {cause}{remedy}")));
@@ -80,7 +81,7 @@ fn scores(view: &RunView, task: TaskIx, id: &str) -> Result<Sample, ViewError> {
 }
 
 /// The metrics of the time that the subject took for each case.
-fn latency(view: &RunView) -> Result<Sample, ViewError> {
+fn latencies(view: &RunView) -> Result<Sample, ViewError> {
     let limits = view.suite.thresholds.latency.iter().flat_map(|it| &it.value);
     let wanted: Vec<Statistic> = limits.map(|(statistic, _)| *statistic).collect();
     sample(&wanted, |take| each_latency(view, take))
@@ -136,10 +137,9 @@ fn seconds_of_subject(effect: &StoredEffect) -> Result<Option<f64>, ViewError> {
     if !is_subject {
         return Ok(None);
     }
-    let outcome = read_outcome(&effect.outcome).map_err(|it| ViewError::Run(RunError::from(it)))?;
-    Ok(match outcome {
-        Outcome::Answer(answer) => Some(answer.latency.as_secs_f64()),
-        Outcome::Returned(returned) => Some(returned.latency.as_secs_f64()),
-        Outcome::Fault(_) | Outcome::NotRun(_) => None,
-    })
+    Ok(latency(&outcome_of(effect)?).map(|it| it.as_secs_f64()))
+}
+
+fn outcome_of(effect: &StoredEffect) -> Result<Outcome, ViewError> {
+    read_outcome(&effect.kind, &effect.outcome).map_err(|it| ViewError::Run(RunError::from(it)))
 }

@@ -135,11 +135,21 @@ impl RunView {
         codes: &[Code],
         detailed: Detailed,
     ) -> impl Iterator<Item = Result<CaseReport, ViewError>> + '_ {
-        self.reader.find_any(column, codes).map(move |case_ix| {
-            let case_ix = case_ix?;
-            let case = self.reader.case(case_ix)?;
-            let case = case.expect("a case that was found is there");
-            self.case_report(&case, detailed)
+        self.find_of_variant(column, codes, detailed, |_| true)
+    }
+
+    /// The same, only of certain variants; a row that is one case has none.
+    pub fn find_of_variant<'v>(
+        &'v self,
+        column: Column,
+        codes: &[Code],
+        detailed: Detailed,
+        is_meant: impl Fn(Option<&Variant>) -> bool + 'v,
+    ) -> impl Iterator<Item = Result<CaseReport, ViewError>> + 'v {
+        let found = self.reader.find_any(column, codes);
+        found.filter(move |it| it.as_ref().map_or(true, |it| is_meant(self.variant(*it)))).map(move |case_ix| {
+            let case = self.reader.case(case_ix?)?;
+            self.case_report(&case.expect("a case that was found is there"), detailed)
         })
     }
 
@@ -150,12 +160,25 @@ impl RunView {
         Ok(whole.map_or(0, |it| codes.iter().map(|code| it.count(*code)).sum()))
     }
 
+    /// The same, only of certain variants.
+    pub fn count_of_variant(
+        &self,
+        column: Column,
+        codes: &[Code],
+        is_meant: &dyn Fn(&Variant) -> bool,
+    ) -> Result<u64, ViewError> {
+        let mut n = 0;
+        for case_ix in self.reader.find_any(column, codes) {
+            n += u64::from(self.variant(case_ix?).is_some_and(is_meant));
+        }
+        Ok(n)
+    }
+
     /// The cases that failed; behind them those that could not be judged and in which a task failed all the same.
     pub fn failures(&self) -> impl Iterator<Item = Result<CaseReport, ViewError>> + '_ {
         let detailed = Detailed::Tasks;
-        let tasks = self.plan.tasks.iter().enumerate().filter(|(_, it)| it.gate != Gate::Condition);
-        let columns = tasks.map(|(ix, _)| Column::from(TaskIx(ix as u32)));
-        let found = columns.flat_map(|it| self.reader.find_any(it, &[Code::Failed]));
+        let tasks = self.plan.task_ixs().filter(|it| self.plan.tasks[it.index()].gate != Gate::Condition);
+        let found = tasks.flat_map(|it| self.reader.find_any(Column::from(it), &[Code::Failed]));
         let mut seen = BTreeSet::new();
         let undecided = found.filter_map(move |case_ix| match self.undecided(case_ix) {
             Ok(Some(case)) => seen.insert(case.case_ix).then(|| self.case_report(&case, detailed)),
@@ -168,36 +191,6 @@ impl RunView {
     /// A case that was found, if it could not be judged.
     fn undecided(&self, case_ix: Result<CaseIx, DatabaseError>) -> Result<Option<StoredCase>, ViewError> {
         Ok(self.reader.case(case_ix?)?.filter(|it| it.code(Column::CASE) == Code::Error))
-    }
-
-    /// The same as [`RunView::find`], only of certain variants.
-    pub fn find_of_variant<'v>(
-        &'v self,
-        column: Column,
-        codes: &[Code],
-        detailed: Detailed,
-        is_meant: impl Fn(&Variant) -> bool + 'v,
-    ) -> impl Iterator<Item = Result<CaseReport, ViewError>> + 'v {
-        let is_meant = move |case_ix: CaseIx| self.variant(case_ix).is_some_and(&is_meant);
-        let found = self.reader.find_any(column, codes);
-        found.filter(move |it| it.as_ref().map_or(true, |it| is_meant(*it))).map(move |case_ix| {
-            let case = self.reader.case(case_ix?)?;
-            self.case_report(&case.expect("a case that was found is there"), detailed)
-        })
-    }
-
-    /// How many of them there are.
-    pub fn count_of_variant(
-        &self,
-        column: Column,
-        codes: &[Code],
-        is_meant: &dyn Fn(&Variant) -> bool,
-    ) -> Result<u64, ViewError> {
-        let mut n = 0;
-        for case_ix in self.reader.find_any(column, codes) {
-            n += u64::from(self.variant(case_ix?).is_some_and(is_meant));
-        }
-        Ok(n)
     }
 
     /// The cases of a row: one, or as many as there are prompts, subjects and repetitions.
@@ -257,22 +250,21 @@ impl RunView {
 
     /// What an agent did in a case: the evidence that its tasks saw. `None` when the case is none, or was not run.
     pub fn agent_run(&self, case: &StoredCase) -> Result<Option<Value>, ViewError> {
-        if self.agent_case(case).is_none() {
-            return Ok(None);
-        }
-        let text = self.reader.row_text(case)?;
-        let evidence = parse_json(&text).map(|it| it.value.into_owned()).unwrap_or(Value::Null);
-        Ok(evidence.get("identity").is_some().then_some(evidence))
+        let is_one = self.agent_case(case).is_some();
+        Ok(if is_one { self.evidence(case, "identity")? } else { None })
     }
 
     /// What happened in a scenario: the evidence that its tasks saw. `None` when the case is none, or was not run.
     pub fn execution(&self, case: &StoredCase) -> Result<Option<Value>, ViewError> {
-        if self.scenario(case).is_none() {
-            return Ok(None);
-        }
+        let is_one = self.scenario(case).is_some();
+        Ok(if is_one { self.evidence(case, "scenario_id")? } else { None })
+    }
+
+    /// The evidence that is stored with a case, when it is some: it has a member of this name.
+    fn evidence(&self, case: &StoredCase, member: &str) -> Result<Option<Value>, ViewError> {
         let text = self.reader.row_text(case)?;
-        let evidence = parse_json(&text).map(|it| it.value.into_owned()).unwrap_or(Value::Null);
-        Ok(evidence.get("scenario_id").is_some().then_some(evidence))
+        let evidence = parse_json(&text).map(|it| it.value.into_owned()).ok();
+        Ok(evidence.filter(|it| it.get(member).is_some()))
     }
 
     /// Which of a row's cases one is; `None` when a row is one case.

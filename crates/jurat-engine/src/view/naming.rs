@@ -14,12 +14,17 @@ const EXAMPLES: usize = 5;
 impl RunView {
     /// What a case is called: its id, or the file and the number of its row.
     pub fn name_of(&self, case: &CaseIdentity) -> String {
-        if case.has_own_id { case.id.clone() } else { self.row_name(case.place).unwrap_or_else(|| case.id.clone()) }
+        self.named(&case.id, case.has_own_id, case.place)
     }
 
     /// The same for a case that was read whole.
     pub fn case_name(&self, case: &StoredCase) -> String {
-        if case.has_own_id { case.id.clone() } else { self.row_name(case.row.place).unwrap_or_else(|| case.id.clone()) }
+        self.named(&case.id, case.has_own_id, case.row.place)
+    }
+
+    fn named(&self, id: &str, is_own: bool, place: RowPlace) -> String {
+        let row = if is_own { None } else { self.row_name(place) };
+        row.unwrap_or_else(|| id.to_owned())
     }
 
     /// `records.jsonl:17`

@@ -81,7 +81,8 @@ impl RunView {
                 let digest = blake3::hash(revisited.base.to_json().as_bytes()).to_hex()[..32].to_owned();
                 let exchange = exchange(revisited.base, self.plan.ask.is_some());
                 let data = self.case_data(case, &revisited);
-                (digest, exchange, data, self.task_reports(case, &revisited))
+                let tasks = self.plan.task_ixs().filter_map(|it| self.task_report(case, &revisited, it));
+                (digest, exchange, data, tasks.collect::<Vec<TaskReport>>())
             });
             report.tasks = match revisited {
                 Ok((digest, exchange, data, tasks)) => {
@@ -94,7 +95,7 @@ impl RunView {
                     error @ (RunFileError::SourceChanged { .. } | RunFileError::SourceUnreadable { .. }),
                 )) => {
                     self.missing_rows.borrow_mut().insert(error.to_string());
-                    self.stored_task_reports(case)
+                    self.plan.task_ixs().filter_map(|it| self.stored_task_report(case, it)).collect()
                 }
                 Err(error) => return Err(error),
             };
@@ -120,8 +121,8 @@ impl RunView {
 
     fn counts(&self, case: &StoredCase) -> Counts {
         let mut counts = Counts::default();
-        for (ix, task) in self.plan.tasks.iter().enumerate() {
-            let column = Column::from(TaskIx(ix as u32));
+        for (ix, task) in self.plan.task_ixs().zip(&self.plan.tasks) {
+            let column = Column::from(ix);
             if let Some(verdict) = case.code(column).verdict(case.detail(column)) {
                 counts.add(&verdict, task.gate);
             }
@@ -137,7 +138,7 @@ impl RunView {
             return Ok(happened);
         }
         for effect in self.reader.effects_of(case_ix)? {
-            let outcome = read_outcome(&effect.outcome).map_err(crate::RunError::from)?;
+            let outcome = read_outcome(&effect.kind, &effect.outcome).map_err(crate::RunError::from)?;
             happened.retain(|it| it.effect.site != effect.site);
             happened.push(Happened { effect, outcome });
         }
@@ -189,11 +190,6 @@ impl RunView {
         let state = recorded.concluded(begun, "the run does not say what the subject answered")?;
         let base = room.evidence().unwrap_or(&base);
         Ok(read(Revisited { row: Some(&row), base, state: &state, happened }))
-    }
-
-    fn task_reports(&self, case: &StoredCase, revisited: &Revisited<'_>) -> Vec<TaskReport> {
-        let tasks = (0..self.plan.tasks.len()).map(|ix| TaskIx(ix as u32));
-        tasks.filter_map(|task| self.task_report(case, revisited, task)).collect()
     }
 
     pub(super) fn task_report(&self, case: &StoredCase, revisited: &Revisited<'_>, task: TaskIx) -> Option<TaskReport> {
@@ -249,16 +245,12 @@ impl RunView {
         evaluations.map(report).collect()
     }
 
-    /// What the file alone says about the tasks of a case.
-    fn stored_task_reports(&self, case: &StoredCase) -> Vec<TaskReport> {
-        (0..self.plan.tasks.len()).filter_map(|ix| self.stored_task_report(case, TaskIx(ix as u32))).collect()
-    }
-
+    /// What the file alone says about a task of a case.
     fn stored_task_report(&self, case: &StoredCase, task: TaskIx) -> Option<TaskReport> {
         let column = Column::from(task);
         let detail = case.detail(column);
         let verdict = case.code(column).verdict(detail)?;
-        let mut report = TaskReport::new(task.index(), task_verdict(&verdict));
+        let mut report = TaskReport::new(task.index(), TaskVerdict::from(&verdict));
         report.message = self.message(&verdict);
         report.explanation = detail.and_then(|it| it.explanation.as_deref()).map(str::to_owned);
         report.score = case.scores.iter().find(|(it, _)| *it == column).map(|(_, score)| *score);
@@ -323,17 +315,6 @@ impl Recorded<'_> {
     }
 }
 
-pub(super) fn task_verdict(verdict: &Verdict) -> TaskVerdict {
-    match verdict {
-        Verdict::Passed => TaskVerdict::Passed,
-        Verdict::Failed(_) => TaskVerdict::Failed,
-        Verdict::Measured => TaskVerdict::Measured,
-        Verdict::Skipped(_) => TaskVerdict::Skipped,
-        Verdict::Error(_) => TaskVerdict::Error,
-        Verdict::NotRun(_) => TaskVerdict::NotRun,
-    }
-}
-
 pub(super) fn case_verdict(code: Code) -> CaseVerdict {
     match code {
         Code::Passed => CaseVerdict::Passed,
@@ -380,6 +361,6 @@ fn n_requests(outcome: &Outcome) -> u32 {
     match outcome {
         Outcome::Answer(answer) => answer.n_requests,
         Outcome::Fault(fault) => fault.n_requests,
-        Outcome::Returned(_) | Outcome::NotRun(_) => 0,
+        Outcome::Returned(_) | Outcome::Ran(_) | Outcome::NotRun(_) => 0,
     }
 }

@@ -64,10 +64,8 @@ impl<'v> Counting<'v> {
         graph.nodes.iter_mut().for_each(|it| it.visits = Some(0));
         graph.edges.iter_mut().for_each(|it| it.taken = Some(0));
         let own = &ready.scenario.outcomes;
-        let tasks = (0..view.plan.tasks.len()).map(|ix| TaskIx(ix as u32));
         let name = CaseName::of_scenario(&ready.scenario);
-        let applies = |task: &TaskIx| view.plan.applies(*task, &name);
-        let tasks: Vec<TaskIx> = tasks.filter(applies).collect();
+        let tasks: Vec<TaskIx> = view.plan.task_ixs().filter(|it| view.plan.applies(*it, &name)).collect();
         let is_other = |task: &&TaskIx| {
             let task = &view.plan.tasks[task.index()];
             task.work.outcome().is_some() && !own.iter().any(|it| it.name == task.id)

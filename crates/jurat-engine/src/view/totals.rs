@@ -10,7 +10,7 @@ use jurat_core::report::{
     CaseCounts, DimensionTotal, JudgedScore, Mean, Observed, RunReport, SliceTotal, SubjectTotal, TaskTotal,
 };
 use jurat_core::statistics::{Interval, mean_interval};
-use jurat_core::suite::{Gate, Task, TaskKind};
+use jurat_core::suite::{Gate, Task};
 use jurat_core::verdict::{Counts, Decision, StopReason};
 use jurat_format::problem::listed_all;
 use jurat_store::run::{Code, Column, Ended, StoredSummary};
@@ -79,9 +79,8 @@ pub(super) fn stopped(ended: Option<Ended>, counts: &Counts, cases: &CaseCounts)
 
 fn task_totals(view: &RunView, whole: &[&StoredSummary]) -> Vec<TaskTotal> {
     let by_column: HashMap<Column, &StoredSummary> = whole.iter().map(|it| (it.column, *it)).collect();
-    let tasks = view.suite.tasks.iter().zip(view.plan.stage_numbers()).enumerate();
-    let of_task = |ix: usize| by_column.get(&Column::from(TaskIx(ix as u32))).copied();
-    tasks.map(|(ix, (task, stage))| task_total(task, stage, of_task(ix))).collect()
+    let tasks = view.plan.task_ixs().zip(&view.suite.tasks).zip(view.plan.stage_numbers());
+    tasks.map(|((ix, task), stage)| task_total(task, stage, by_column.get(&Column::from(ix)).copied())).collect()
 }
 
 fn task_total(task: &Task, stage: usize, of_task: Option<&StoredSummary>) -> TaskTotal {
@@ -90,30 +89,21 @@ fn task_total(task: &Task, stage: usize, of_task: Option<&StoredSummary>) -> Tas
         // In its own line a gate says how often it was open, though it is not counted in the sum.
         add(&mut counts, summary, if task.gate == Gate::Condition { Gate::None } else { task.gate });
     }
-    let marks = of_task.map(given).unwrap_or_default();
+    let marks = of_task.and_then(taken::<Given>).unwrap_or_default();
     TaskTotal {
         id: task.id.value.clone(),
         kind: task.kind.name().to_owned(),
         gate: task.gate,
         stage,
         description: task.description.clone(),
-        path: task.comparison.as_ref().and_then(|it| it.path.as_ref()).map(|it| it.value.to_string()),
+        path: task.path_text(),
         scenario: task.scope.as_ref().map(|it| it.value.clone()),
-        operator: match (&task.comparison, &task.kind) {
-            (Some(comparison), _) => Some(comparison.operator.value.entry().snake_case()),
-            (None, TaskKind::Check(check)) => Some(check.kind().to_owned()),
-            (None, _) => None,
-        },
+        operator: task.operator_name(),
         counts,
         score: (marks.n_scores > 0)
             .then(|| Mean { n: marks.n_scores, mean: marks.nano_score as f64 / 1e9 / marks.n_scores as f64 }),
         labels: marks.labels.into_iter().collect(),
     }
-}
-
-/// What a task gave beside its verdicts.
-fn given(summary: &StoredSummary) -> Given {
-    summary.body.as_deref().and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default()
 }
 
 fn add(counts: &mut Counts, summary: &StoredSummary, gate: Gate) {
@@ -149,7 +139,7 @@ fn dimensions(view: &RunView, whole: &[&StoredSummary]) -> Vec<DimensionTotal> {
         for name in &task.dimensions {
             add(&mut totals.entry(key(name)).or_default().0, summary, task.gate);
         }
-        for (name, scores) in given(summary).dimensions {
+        for (name, scores) in taken::<Given>(summary).unwrap_or_default().dimensions {
             totals.entry(key(&name)).or_default().1.merge(&scores);
         }
     }
@@ -183,7 +173,7 @@ pub(super) fn cases(slice: &[&StoredSummary]) -> CaseCounts {
     }
 }
 
-/// What the answers of a slice took.
+/// What the writer counted beside verdicts: what answers took, or what a task gave.
 fn taken<T: DeserializeOwned>(summary: &StoredSummary) -> Option<T> {
     summary.body.as_deref().and_then(|it| serde_json::from_str(it).ok())
 }
@@ -242,15 +232,15 @@ fn subjects(view: &RunView, summary: &[StoredSummary]) -> Vec<SubjectTotal> {
 
 /// How often each task of a slice ended how.
 fn task_counts(view: &RunView, slice: &[&StoredSummary]) -> Vec<Counts> {
-    let of_task = |ix: usize| {
+    let of_task = |task: TaskIx| {
         let mut counts = Counts::default();
-        for summary in slice.iter().filter(|it| it.column == Column::from(TaskIx(ix as u32))) {
+        for summary in slice.iter().filter(|it| it.column == Column::from(task)) {
             // In its own line a gate says how often it was open.
             add(&mut counts, summary, Gate::None);
         }
         counts
     };
-    (0..view.plan.tasks.len()).map(of_task).collect()
+    view.plan.task_ixs().map(of_task).collect()
 }
 
 fn observed(view: &RunView, whole: Option<&Whole>) -> Result<Observed, ViewError> {

@@ -24,10 +24,6 @@ choices! {
 }
 
 impl Structured {
-    pub(crate) fn named(name: &str) -> Option<Structured> {
-        Structured::NAMED.into_iter().find(|(it, _)| *it == name).map(|(_, way)| way)
-    }
-
     /// The way that is right for a host that speaks OpenAI's chat but takes no schema.
     pub(crate) fn usual_at(host: &str) -> Option<&'static str> {
         // Their documentation has `json_object` alone, or says that `response_format` is ignored.

@@ -94,6 +94,7 @@ pub(crate) fn shown(outcome: &Outcome) -> String {
         }
         Outcome::Fault(fault) => format!("{} after {}: {}", fault.kind.name(), fault.n_requests, fault.message),
         Outcome::Returned(returned) => format!("returned {}", returned.value),
+        Outcome::Ran(ran) => format!("ran {}", ran.document),
         Outcome::NotRun(reason) => format!("not run: {}", reason.name()),
     }
 }

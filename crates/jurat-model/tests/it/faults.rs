@@ -259,7 +259,7 @@ fn a_fault_has_a_class_and_names_the_endpoint() {
         assert_eq!(fault.text().replace(&server.address, "HOST"), text, "{provider} {status}");
         assert_eq!(fault.class.name(), class, "{provider} {status}: {body}");
         assert_eq!(server.seen().len(), fault.n_requests as usize, "{provider} {status}");
-        let stored = read_outcome(&outcome_json(&outcome)).expect("what is stored can be read");
+        let stored = read_outcome("model", &outcome_json(&outcome)).expect("what is stored can be read");
         assert!(matches!(&stored, Outcome::Fault(it) if it.text() == fault.text() && it.class == fault.class));
     }
 }

@@ -75,7 +75,9 @@ fn as_if_asked(played: impl Fn(&str) -> String, line: &str) -> String {
     let mut line: EffectLine = serde_json::from_str(line).expect("a line is an effect");
     let stored = StoredRequest::read(line.request.get()).expect("a request can be read back");
     let (endpoint, mut request) = stored.into_model().expect("a model was asked");
-    let Ok(Outcome::Answer(answer)) = read_outcome(line.outcome.get()) else { panic!("the script answers everything") };
+    let Ok(Outcome::Answer(answer)) = read_outcome("model", line.outcome.get()) else {
+        panic!("the script answers everything")
+    };
     let name = played(&endpoint.model);
     // Of several subjects, each is called by its name.
     if !line.subject.is_empty() {

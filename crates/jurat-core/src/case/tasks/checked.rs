@@ -97,6 +97,6 @@ fn value_of(outcome: Outcome) -> Result<Value, Verdict> {
         Outcome::Returned(returned) => Ok(returned.value),
         Outcome::Fault(fault) => Err(Verdict::error(fault.message)),
         Outcome::NotRun(reason) => Err(Verdict::NotRun(reason)),
-        Outcome::Answer(_) => Err(Verdict::error("a model does not do that")),
+        Outcome::Answer(_) | Outcome::Ran(_) => Err(Verdict::error("a model does not do that")),
     }
 }

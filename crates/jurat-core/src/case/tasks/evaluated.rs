@@ -150,7 +150,7 @@ pub(super) fn called(
         Outcome::NotRun(reason) => {
             return TaskState::ended(Verdict::NotRun(reason));
         }
-        Outcome::Answer(_) => return TaskState::failed(format!("`{name}` is no model")),
+        Outcome::Answer(_) | Outcome::Ran(_) => return TaskState::failed(format!("`{name}` is no model")),
     };
     if returned.is_error {
         let raised = returned.value.as_str().map_or_else(|| returned.value.to_string(), str::to_owned);

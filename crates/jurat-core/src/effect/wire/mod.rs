@@ -15,8 +15,9 @@ use serde_json::value::RawValue;
 
 use super::{
     Action, Answer, Attempt, Endpoint, Fault, FaultClass, FaultKind, Finish, Message, ModelRequest, Outcome, Printed,
-    PrintedText, Request, Returned, Role, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
+    PrintedText, Ran, Request, Returned, Role, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
 };
+use crate::artifact;
 use crate::check::{Hook, Look};
 use crate::verdict::StopReason;
 
@@ -121,7 +122,7 @@ fn read_action(wire: RequestWire) -> Result<Action, WireError> {
         "tool" => Action::CallTool { server: who, tool: wire.tool.unwrap_or_default(), arguments },
         "call" => Action::Call { name: who, arguments },
         "evaluate" => Action::Evaluate { evaluator: who, source: wire.source.unwrap_or_default(), arguments },
-        "run" => Action::Run { runner: who, case: wire.source.unwrap_or_default(), definition: arguments },
+        "run" => Action::run(who, wire.source.unwrap_or_default(), arguments),
         "look" => {
             let looks = arguments.as_list().unwrap_or(&[]).iter().map(Look::from_value).collect::<Option<_>>();
             Action::Look { looks: looks.ok_or_else(|| WireError::Unknown(arguments.to_json()))? }
@@ -144,9 +145,15 @@ pub fn outcome_json(outcome: &Outcome) -> String {
     written::outcome(outcome)
 }
 
-pub fn read_outcome(text: &str) -> Result<Outcome, WireError> {
+/// Reads an outcome of a request of a [kind](Request::kind).
+pub fn read_outcome(kind: &str, text: &str) -> Result<Outcome, WireError> {
     Ok(match serde_json::from_str(text)? {
         OutcomeWire::Answer(answer) => Outcome::Answer(Box::new(answer.read()?)),
+        OutcomeWire::Returned(returned) if kind == "run" => {
+            let latency = Duration::from_micros(returned.latency_us);
+            let ran = Ran::read(value(&returned.value)?, latency, returned.at_ms);
+            Outcome::Ran(Box::new(ran.map_err(|problems| WireError::Unknown(artifact::listed(&problems)))?))
+        }
         OutcomeWire::Returned(returned) => Outcome::Returned(Box::new(Returned {
             value: value(&returned.value)?,
             is_error: returned.is_error,

@@ -11,8 +11,8 @@ use serde::de::IgnoredAny;
 
 use super::micros;
 use crate::effect::{
-    Action, Answer, Attempt, Endpoint, Fault, Message, ModelRequest, Outcome, Printed, Returned, Role, Tool, ToolCall,
-    ToolChoice,
+    Action, Answer, Attempt, Endpoint, Fault, Message, ModelRequest, Outcome, Printed, Ran, Returned, Role, Tool,
+    ToolCall, ToolChoice,
 };
 
 pub(super) fn request(endpoint: &Endpoint, request: &ModelRequest) -> String {
@@ -76,6 +76,7 @@ pub(super) fn outcome(outcome: &Outcome) -> String {
     object(&mut json, |members| match outcome {
         Outcome::Answer(it) => members.object("answer", |members| answer(members, it)),
         Outcome::Returned(it) => members.object("returned", |members| returned(members, it)),
+        Outcome::Ran(it) => members.object("returned", |members| ran(members, it)),
         Outcome::Fault(it) => members.object("fault", |members| fault(members, it)),
         Outcome::NotRun(reason) => members.text("not_run", reason.name()),
     });
@@ -178,6 +179,13 @@ fn returned(members: &mut Members<'_>, returned: &Returned) {
     }
     members.time("latency_us", returned.latency);
     members.number("at_ms", returned.at_ms);
+}
+
+fn ran(members: &mut Members<'_>, ran: &Ran) {
+    members.value("value", &ran.document);
+    members.flag("is_error", !ran.has_succeeded());
+    members.time("latency_us", ran.latency);
+    members.number("at_ms", ran.at_ms);
 }
 
 fn fault(members: &mut Members<'_>, fault: &Fault) {
