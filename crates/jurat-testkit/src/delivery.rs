@@ -48,7 +48,7 @@ impl Delivery {
     /// An error in the envelope of the wire format.
     pub(crate) fn error(wire: Wire, trouble: &Trouble<'_>, headers: &[(String, String)]) -> Delivery {
         let headers: Vec<_> = headers.iter().cloned().chain(trouble.retry_after.and_then(RetryAfter::header)).collect();
-        Delivery::json(trouble.status, &wire.format().error(trouble), &headers)
+        Delivery::json(trouble.status, &(wire.format().error)(trouble), &headers)
     }
 
     pub(crate) fn json(status: u16, body: &Value, headers: &[(String, String)]) -> Delivery {
@@ -106,15 +106,14 @@ impl Frame<'_> {
     }
 
     fn events(&self, said: &Said) -> Events {
-        let streamed = self.request.wire.format().stream(self.request, said);
-        let written =
-            |events: Vec<_>| events.iter().map(|it| self.request.wire.format().framing().written(it)).collect();
+        let streamed = (self.request.wire.format().stream)(self.request, said);
+        let written = |events: Vec<_>| events.iter().map(|it| self.request.wire.format().framing.written(it)).collect();
         Events { content: written(streamed.content), finish: written(streamed.finish) }
     }
 
     fn stream(&self, events: &[String]) -> Delivery {
         let mut headers =
-            vec![("content-type".to_owned(), self.request.wire.format().framing().content_type().to_owned())];
+            vec![("content-type".to_owned(), self.request.wire.format().framing.content_type().to_owned())];
         headers.extend_from_slice(self.headers);
         let mut pieces = vec![answer_head(200, &headers, Length::Chunked)];
         for event in events {
@@ -128,7 +127,7 @@ impl Frame<'_> {
     }
 
     fn body(&self, said: &Said, part: fn(&str) -> &[u8]) -> Delivery {
-        let body = self.request.wire.format().whole(self.request, said).to_string();
+        let body = (self.request.wire.format().whole)(self.request, said).to_string();
         whole(200, "application/json", self.headers, part(&body))
     }
 
@@ -152,7 +151,7 @@ impl Frame<'_> {
         let mut events = self.events(said).content;
         let trouble = Trouble { status: 500, message: "this failure is part of the test", retry_after: None };
         let format = self.request.wire.format();
-        events.push(format.framing().written(&format.stream_error(&trouble)));
+        events.push(format.framing.written(&(format.stream_error)(&trouble)));
         broken(self.stream(&events))
     }
 }

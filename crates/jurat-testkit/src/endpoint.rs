@@ -332,10 +332,10 @@ impl Flight {
             serde_json::from_str(&body).map_err(|error| wrong(format!("the body is no JSON: {error}")))?;
         let incoming = Incoming { path, query, headers: &message.headers, body: &json };
         let key = self.shared.script.key.as_deref();
-        if key.is_some_and(|key| wire.format().key(&incoming).is_some_and(|it| it != key)) {
+        if key.is_some_and(|key| (wire.format().key)(&incoming).is_some_and(|it| it != key)) {
             return Err((401, "the key is missing or wrong".to_owned()));
         }
-        let asked = wire.format().read(&incoming).map_err(wrong)?;
+        let asked = (wire.format().read)(&incoming).map_err(wrong)?;
         let must_call = asked.called().cloned();
         let Asked { model, conversation, schema, tools, stream, .. } = asked;
         let prompt = conversation.iter().rev().find(|(role, _)| role == "user");

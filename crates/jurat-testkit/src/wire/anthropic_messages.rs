@@ -2,113 +2,101 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, Format, Framing, Incoming, MustCall, StreamEvent, Streamed, Trouble, id, pieces, text_of, turns};
+use super::{
+    Asked, Format, Framing, Incoming, MustCall, StreamEvent, Streamed, Trouble, id, items, pieces, text_of, tools,
+    turns,
+};
 use crate::reply::{Finish, Said, Usage};
-use crate::request::{Request, Tool};
+use crate::request::Request;
 
-pub(super) struct AnthropicMessages;
+pub(super) static FORMAT: Format = Format {
+    speaks_at: |path| path.ends_with("/messages"),
+    read,
+    key: |it| Some(it.header("x-api-key").unwrap_or_default().to_owned()),
+    whole,
+    stream,
+    framing: Framing::ServerSentEvents,
+    error,
+    stream_error,
+};
 
-impl Format for AnthropicMessages {
-    fn speaks_at(&self, path: &str) -> bool {
-        path.ends_with("/messages")
+fn read(incoming: &Incoming<'_>) -> Result<Asked, String> {
+    let body = incoming.body;
+    if incoming.header("anthropic-version").is_none() {
+        return Err("anthropic-version: header is required".to_owned());
     }
-
-    fn read(&self, incoming: &Incoming<'_>) -> Result<Asked, String> {
-        let body = incoming.body;
-        if incoming.header("anthropic-version").is_none() {
-            return Err("anthropic-version: header is required".to_owned());
-        }
-        if body["max_tokens"].as_u64().is_none_or(|it| it == 0) {
-            return Err("max_tokens: Field required".to_owned());
-        }
-        let said: Vec<(String, String)> = turns(incoming.list("messages")?).collect();
-        // With the beta header, system messages may come in the middle; agents do that.
-        let is_beta = incoming.header("anthropic-beta").is_some();
-        let is_role = |it: &str| matches!(it, "user" | "assistant") || is_beta && it == "system";
-        if let Some((role, _)) = said.iter().find(|(role, _)| !is_role(role)) {
-            return Err(format!("messages: the role `{role}` is none of `user`, `assistant`"));
-        }
-        let system = body.get("system").map(|it| ("system".to_owned(), text_of(it)));
-        // The second place is that of the beta.
-        let formats = [&body["output_config"]["format"], &body["output_format"]];
-        let format = formats.into_iter().find(|it| it["type"] == "json_schema");
-        let choice = &body["tool_choice"];
-        Ok(Asked {
-            model: incoming.text("model")?,
-            conversation: system.into_iter().chain(said).collect(),
-            schema: format.map(|it| it["schema"].clone()),
-            tools: tools(&body["tools"])?,
-            must_call: match (choice["type"].as_str(), choice["name"].as_str()) {
-                (Some("any"), _) => MustCall::Any,
-                (Some("tool"), Some(name)) => MustCall::Named(name.to_owned()),
-                _ => MustCall::None,
-            },
-            stream: body["stream"] == true,
-        })
+    if body["max_tokens"].as_u64().is_none_or(|it| it == 0) {
+        return Err("max_tokens: Field required".to_owned());
     }
-
-    fn key(&self, incoming: &Incoming<'_>) -> Option<String> {
-        Some(incoming.header("x-api-key").unwrap_or_default().to_owned())
+    let said: Vec<(String, String)> = turns(incoming.list("messages")?).collect();
+    // With the beta header, system messages may come in the middle; agents do that.
+    let is_beta = incoming.header("anthropic-beta").is_some();
+    let is_role = |it: &str| matches!(it, "user" | "assistant") || is_beta && it == "system";
+    if let Some((role, _)) = said.iter().find(|(role, _)| !is_role(role)) {
+        return Err(format!("messages: the role `{role}` is none of `user`, `assistant`"));
     }
-
-    fn whole(&self, request: &Request, said: &Said) -> Value {
-        let mut message = message(request);
-        message["content"] = json!(blocks(request, said));
-        message["stop_reason"] = json!(reason(said.finish));
-        message["usage"] = usage(said.usage);
-        message
-    }
-
-    fn stream(&self, request: &Request, said: &Said) -> Streamed {
-        let mut started = message(request);
-        started["usage"] = usage(Usage { output: 1, ..said.usage });
-        let mut content = vec![
-            StreamEvent::typed("message_start", json!({ "message": started })),
-            StreamEvent::typed("ping", json!({})),
-        ];
-        for (ix, block) in blocks(request, said).iter().enumerate() {
-            content.extend(block_events(ix, block));
-        }
-        let delta = json!({ "stop_reason": reason(said.finish), "stop_sequence": null });
-        let finish = vec![
-            StreamEvent::typed("message_delta", json!({ "delta": delta, "usage": usage(said.usage) })),
-            StreamEvent::typed("message_stop", json!({})),
-        ];
-        Streamed { content, finish }
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::ServerSentEvents
-    }
-
-    fn error(&self, trouble: &Trouble<'_>) -> Value {
-        let kind = match trouble.status {
-            401 => "authentication_error",
-            403 => "permission_error",
-            404 => "not_found_error",
-            413 => "request_too_large",
-            429 => "rate_limit_error",
-            504 => "timeout_error",
-            529 => "overloaded_error",
-            400..500 => "invalid_request_error",
-            _ => "api_error",
-        };
-        let error = json!({ "type": kind, "message": trouble.message });
-        json!({ "type": "error", "error": error, "request_id": "req_testkit" })
-    }
-
-    fn stream_error(&self, trouble: &Trouble<'_>) -> StreamEvent {
-        let error = json!({ "type": "overloaded_error", "message": trouble.message });
-        StreamEvent::typed("error", json!({ "error": error }))
-    }
+    let system = body.get("system").map(|it| ("system".to_owned(), text_of(it)));
+    // The second place is that of the beta.
+    let formats = [&body["output_config"]["format"], &body["output_format"]];
+    let format = formats.into_iter().find(|it| it["type"] == "json_schema");
+    let choice = &body["tool_choice"];
+    Ok(Asked {
+        model: incoming.text("model")?,
+        conversation: system.into_iter().chain(said).collect(),
+        schema: format.map(|it| it["schema"].clone()),
+        tools: tools(items(&body["tools"]), &["input_schema"], "tools: a tool has no `name`")?,
+        must_call: match (choice["type"].as_str(), choice["name"].as_str()) {
+            (Some("any"), _) => MustCall::Any,
+            (Some("tool"), Some(name)) => MustCall::Named(name.to_owned()),
+            _ => MustCall::None,
+        },
+        stream: body["stream"] == true,
+    })
 }
 
-fn tools(list: &Value) -> Result<Vec<Tool>, String> {
-    let read = |it: &Value| {
-        let name = it["name"].as_str().ok_or("tools: a tool has no `name`")?;
-        Ok(Tool { name: name.to_owned(), parameters: it["input_schema"].clone() })
+fn whole(request: &Request, said: &Said) -> Value {
+    let mut message = message(request);
+    message["content"] = json!(blocks(request, said));
+    message["stop_reason"] = json!(reason(said.finish));
+    message["usage"] = usage(said.usage);
+    message
+}
+
+fn stream(request: &Request, said: &Said) -> Streamed {
+    let mut started = message(request);
+    started["usage"] = usage(Usage { output: 1, ..said.usage });
+    let mut content =
+        vec![StreamEvent::typed("message_start", json!({ "message": started })), StreamEvent::typed("ping", json!({}))];
+    for (ix, block) in blocks(request, said).iter().enumerate() {
+        content.extend(block_events(ix, block));
+    }
+    let delta = json!({ "stop_reason": reason(said.finish), "stop_sequence": null });
+    let finish = vec![
+        StreamEvent::typed("message_delta", json!({ "delta": delta, "usage": usage(said.usage) })),
+        StreamEvent::typed("message_stop", json!({})),
+    ];
+    Streamed { content, finish }
+}
+
+fn error(trouble: &Trouble<'_>) -> Value {
+    let kind = match trouble.status {
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        504 => "timeout_error",
+        529 => "overloaded_error",
+        400..500 => "invalid_request_error",
+        _ => "api_error",
     };
-    list.as_array().into_iter().flatten().map(read).collect()
+    let error = json!({ "type": kind, "message": trouble.message });
+    json!({ "type": "error", "error": error, "request_id": "req_testkit" })
+}
+
+fn stream_error(trouble: &Trouble<'_>) -> StreamEvent {
+    let error = json!({ "type": "overloaded_error", "message": trouble.message });
+    StreamEvent::typed("error", json!({ "error": error }))
 }
 
 fn message(request: &Request) -> Value {

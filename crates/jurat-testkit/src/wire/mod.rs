@@ -31,46 +31,39 @@ impl Wire {
     pub const ALL: [Wire; 5] =
         [Wire::OpenaiChat, Wire::OpenaiResponses, Wire::AnthropicMessages, Wire::GeminiGenerate, Wire::OllamaChat];
 
-    pub(crate) fn format(self) -> &'static dyn Format {
+    pub(crate) fn format(self) -> &'static Format {
         match self {
-            Wire::OpenaiChat => &openai_chat::OpenaiChat,
-            Wire::OpenaiResponses => &openai_responses::OpenaiResponses,
-            Wire::AnthropicMessages => &anthropic_messages::AnthropicMessages,
-            Wire::GeminiGenerate => &gemini_generate::GeminiGenerate,
-            Wire::OllamaChat => &ollama_chat::OllamaChat,
+            Wire::OpenaiChat => &openai_chat::FORMAT,
+            Wire::OpenaiResponses => &openai_responses::FORMAT,
+            Wire::AnthropicMessages => &anthropic_messages::FORMAT,
+            Wire::GeminiGenerate => &gemini_generate::FORMAT,
+            Wire::OllamaChat => &ollama_chat::FORMAT,
         }
     }
 
     /// The format that is spoken at this path.
     pub(crate) fn at(path: &str) -> Option<Wire> {
-        Wire::ALL.into_iter().find(|it| it.format().speaks_at(path))
+        Wire::ALL.into_iter().find(|it| (it.format().speaks_at)(path))
     }
 }
 
 /// How one provider reads and writes. Nothing here knows sockets or HTTP.
-pub(crate) trait Format: Sync {
+pub(crate) struct Format {
     /// Whether this is a path of the provider. It comes without its query, and with `%3A` read as `:`.
-    fn speaks_at(&self, path: &str) -> bool;
-
+    pub(crate) speaks_at: fn(&str) -> bool,
     /// Understands a request, or says what the provider would not accept.
-    fn read(&self, incoming: &Incoming<'_>) -> Result<Asked, String>;
-
+    pub(crate) read: fn(&Incoming<'_>) -> Result<Asked, String>,
     /// The key that a request carries; `None` when the provider asks for none.
-    fn key(&self, incoming: &Incoming<'_>) -> Option<String>;
-
+    pub(crate) key: fn(&Incoming<'_>) -> Option<String>,
     /// A reply in one piece.
-    fn whole(&self, request: &Request, said: &Said) -> Value;
-
-    fn stream(&self, request: &Request, said: &Said) -> Streamed;
-
+    pub(crate) whole: fn(&Request, &Said) -> Value,
+    pub(crate) stream: fn(&Request, &Said) -> Streamed,
     /// How the pieces are set apart.
-    fn framing(&self) -> Framing;
-
+    pub(crate) framing: Framing,
     /// The body of an error.
-    fn error(&self, trouble: &Trouble<'_>) -> Value;
-
+    pub(crate) error: fn(&Trouble<'_>) -> Value,
     /// An error in the middle of a stream.
-    fn stream_error(&self, trouble: &Trouble<'_>) -> StreamEvent;
+    pub(crate) stream_error: fn(&Trouble<'_>) -> StreamEvent,
 }
 
 /// A request before it is understood.
@@ -194,6 +187,26 @@ impl Framing {
             (Framing::Lines, _) => format!("{data}\n"),
         }
     }
+}
+
+/// The items of a list; none when it is no list.
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
+}
+
+/// Tools, each with a name and with its schema under one of these keys.
+fn tools<'v>(tools: impl Iterator<Item = &'v Value>, schemas: &[&str], unnamed: &str) -> Result<Vec<Tool>, String> {
+    let read = |it: &Value| {
+        let name = it["name"].as_str().ok_or(unnamed)?;
+        let schema = schemas.iter().map(|key| &it[*key]).find(|it| it.is_object());
+        Ok(Tool { name: name.to_owned(), parameters: schema.cloned().unwrap_or_default() })
+    };
+    tools.map(read).collect()
+}
+
+/// Tools as OpenAI's chat and Ollama have them.
+fn function_tools(list: &Value) -> Result<Vec<Tool>, String> {
+    tools(items(list).map(|it| &it["function"]), &["parameters"], "`tools[].function.name` is missing")
 }
 
 /// The text of a message: a string, or what is text among its parts.

@@ -2,75 +2,56 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, Format, Framing, Incoming, MustCall, StreamEvent, Streamed, Trouble, any_object, pieces, turns};
+use super::{
+    Asked, Format, Framing, Incoming, MustCall, StreamEvent, Streamed, Trouble, any_object, function_tools, pieces,
+    turns,
+};
 use crate::reply::{Finish, Said};
-use crate::request::{Request, Tool};
+use crate::request::Request;
 
-pub(super) struct OllamaChat;
+pub(super) static FORMAT: Format = Format {
+    speaks_at: |path| path.ends_with("/api/chat"),
+    read,
+    key: |_| None,
+    whole: |request, said| ended(request, said, &message(&said.text, &calls(said))),
+    stream,
+    framing: Framing::Lines,
+    error,
+    stream_error: |it| StreamEvent::unnamed(&error(it)),
+};
 
-impl Format for OllamaChat {
-    fn speaks_at(&self, path: &str) -> bool {
-        path.ends_with("/api/chat")
-    }
-
-    fn read(&self, incoming: &Incoming<'_>) -> Result<Asked, String> {
-        let body = incoming.body;
-        let schema = match &body["format"] {
-            Value::String(word) if word == "json" => Some(any_object()),
-            schema @ Value::Object(_) => Some(schema.clone()),
-            Value::Null => None,
-            _ => return Err("invalid format".to_owned()),
-        };
-        Ok(Asked {
-            model: incoming.text("model")?,
-            conversation: turns(incoming.list("messages")?).collect(),
-            schema,
-            tools: tools(&body["tools"])?,
-            must_call: MustCall::None,
-            // A client that wants no stream has to say so.
-            stream: body["stream"] != false,
-        })
-    }
-
-    fn key(&self, _: &Incoming<'_>) -> Option<String> {
-        None
-    }
-
-    fn whole(&self, request: &Request, said: &Said) -> Value {
-        ended(request, said, &message(&said.text, &calls(said)))
-    }
-
-    fn stream(&self, request: &Request, said: &Said) -> Streamed {
-        let line = |content: &str, calls: &[Value]| {
-            let mut line = begun(request, &message(content, calls));
-            line["done"] = json!(false);
-            StreamEvent::unnamed(&line)
-        };
-        let mut content: Vec<StreamEvent> = pieces(&said.text).iter().map(|it| line(it, &[])).collect();
-        content.extend(calls(said).into_iter().map(|it| line("", &[it])));
-        Streamed { content, finish: vec![StreamEvent::unnamed(&ended(request, said, &message("", &[])))] }
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Lines
-    }
-
-    fn error(&self, trouble: &Trouble<'_>) -> Value {
-        json!({ "error": trouble.message })
-    }
-
-    fn stream_error(&self, trouble: &Trouble<'_>) -> StreamEvent {
-        StreamEvent::unnamed(&self.error(trouble))
-    }
+fn read(incoming: &Incoming<'_>) -> Result<Asked, String> {
+    let body = incoming.body;
+    let schema = match &body["format"] {
+        Value::String(word) if word == "json" => Some(any_object()),
+        schema @ Value::Object(_) => Some(schema.clone()),
+        Value::Null => None,
+        _ => return Err("invalid format".to_owned()),
+    };
+    Ok(Asked {
+        model: incoming.text("model")?,
+        conversation: turns(incoming.list("messages")?).collect(),
+        schema,
+        tools: function_tools(&body["tools"])?,
+        must_call: MustCall::None,
+        // A client that wants no stream has to say so.
+        stream: body["stream"] != false,
+    })
 }
 
-fn tools(list: &Value) -> Result<Vec<Tool>, String> {
-    let read = |it: &Value| {
-        let function = &it["function"];
-        let name = function["name"].as_str().ok_or("`tools[].function.name` is missing")?;
-        Ok(Tool { name: name.to_owned(), parameters: function["parameters"].clone() })
+fn stream(request: &Request, said: &Said) -> Streamed {
+    let line = |content: &str, calls: &[Value]| {
+        let mut line = begun(request, &message(content, calls));
+        line["done"] = json!(false);
+        StreamEvent::unnamed(&line)
     };
-    list.as_array().into_iter().flatten().map(read).collect()
+    let mut content: Vec<StreamEvent> = pieces(&said.text).iter().map(|it| line(it, &[])).collect();
+    content.extend(calls(said).into_iter().map(|it| line("", &[it])));
+    Streamed { content, finish: vec![StreamEvent::unnamed(&ended(request, said, &message("", &[])))] }
+}
+
+fn error(trouble: &Trouble<'_>) -> Value {
+    json!({ "error": trouble.message })
 }
 
 fn calls(said: &Said) -> Vec<Value> {

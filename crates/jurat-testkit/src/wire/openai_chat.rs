@@ -3,113 +3,99 @@
 use serde_json::{Value, json};
 
 use super::{
-    Asked, CREATED, Format, Framing, Incoming, MustCall, StreamEvent, Streamed, Trouble, any_object, id, pieces, turns,
+    Asked, CREATED, Format, Framing, Incoming, MustCall, StreamEvent, Streamed, Trouble, any_object, function_tools,
+    id, pieces, turns,
 };
 use crate::reply::{Finish, Said, ToolCall, Usage};
-use crate::request::{Request, Tool};
+use crate::request::Request;
 
-pub(super) struct OpenaiChat;
+pub(super) static FORMAT: Format = Format {
+    speaks_at: |path| path.ends_with("/chat/completions"),
+    read,
+    key: |it| Some(it.bearer()),
+    whole,
+    stream,
+    framing: Framing::ServerSentEvents,
+    error,
+    stream_error: |it| StreamEvent::unnamed(&error(it)),
+};
 
-impl Format for OpenaiChat {
-    fn speaks_at(&self, path: &str) -> bool {
-        path.ends_with("/chat/completions")
-    }
-
-    fn read(&self, incoming: &Incoming<'_>) -> Result<Asked, String> {
-        let body = incoming.body;
-        let format = &body["response_format"];
-        let schema = match format["type"].as_str() {
-            Some("json_schema") if format["json_schema"]["name"].is_string() => {
-                Some(format["json_schema"]["schema"].clone())
-            }
-            Some("json_schema") => return Err("`response_format.json_schema.name` is missing".to_owned()),
-            Some("json_object") => Some(any_object()),
-            _ => None,
-        };
-        Ok(Asked {
-            model: incoming.text("model")?,
-            conversation: turns(incoming.list("messages")?).collect(),
-            schema,
-            tools: tools(&body["tools"])?,
-            must_call: match &body["tool_choice"] {
-                Value::String(word) if word == "required" => MustCall::Any,
-                choice => {
-                    choice["function"]["name"].as_str().map_or(MustCall::None, |it| MustCall::Named(it.to_owned()))
-                }
-            },
-            stream: body["stream"] == true,
-        })
-    }
-
-    fn key(&self, incoming: &Incoming<'_>) -> Option<String> {
-        Some(incoming.bearer())
-    }
-
-    fn whole(&self, request: &Request, said: &Said) -> Value {
-        let mut message = json!({ "role": "assistant", "content": said.text, "refusal": null });
-        match said.finish {
-            Finish::Refusal => {
-                message["content"] = Value::Null;
-                message["refusal"] = json!(said.text);
-            }
-            Finish::Blocked => message["content"] = Value::Null,
-            _ if said.text.is_empty() && !said.calls.is_empty() => message["content"] = Value::Null,
-            _ => {}
+fn read(incoming: &Incoming<'_>) -> Result<Asked, String> {
+    let body = incoming.body;
+    let format = &body["response_format"];
+    let schema = match format["type"].as_str() {
+        Some("json_schema") if format["json_schema"]["name"].is_string() => {
+            Some(format["json_schema"]["schema"].clone())
         }
-        if !said.calls.is_empty() {
-            message["tool_calls"] = said.calls.iter().enumerate().map(|(ix, it)| call(request, ix, it)).collect();
-        }
-        let choice = json!({ "index": 0, "message": message, "logprobs": null, "finish_reason": reason(said.finish) });
-        let mut whole = envelope(request, "chat.completion");
-        whole["choices"] = json!([choice]);
-        whole["usage"] = usage(said.usage);
-        whole
-    }
+        Some("json_schema") => return Err("`response_format.json_schema.name` is missing".to_owned()),
+        Some("json_object") => Some(any_object()),
+        _ => None,
+    };
+    Ok(Asked {
+        model: incoming.text("model")?,
+        conversation: turns(incoming.list("messages")?).collect(),
+        schema,
+        tools: function_tools(&body["tools"])?,
+        must_call: match &body["tool_choice"] {
+            Value::String(word) if word == "required" => MustCall::Any,
+            choice => choice["function"]["name"].as_str().map_or(MustCall::None, |it| MustCall::Named(it.to_owned())),
+        },
+        stream: body["stream"] == true,
+    })
+}
 
-    fn stream(&self, request: &Request, said: &Said) -> Streamed {
-        let chunk = |choices: Value, usage: Value| {
-            let mut chunk = envelope(request, "chat.completion.chunk");
-            chunk["choices"] = choices;
-            if wants_usage(request) {
-                chunk["usage"] = usage;
-            }
-            StreamEvent::unnamed(&chunk)
-        };
-        let delta = |delta: Value, reason: Option<&str>| {
-            chunk(json!([{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": reason }]), Value::Null)
-        };
-        let mut content = vec![delta(json!({ "role": "assistant", "content": "" }), None)];
-        let member = if said.finish == Finish::Refusal { "refusal" } else { "content" };
-        content.extend(pieces(&said.text).into_iter().map(|it| delta(json!({ member: it }), None)));
-        for (ix, it) in said.calls.iter().enumerate() {
-            let mut first = call(request, ix, it);
-            first["index"] = json!(ix);
-            first["function"]["arguments"] = json!("");
-            content.push(delta(json!({ "tool_calls": [first] }), None));
-            for piece in pieces(&it.argument_text()) {
-                let more = json!({ "index": ix, "function": { "arguments": piece } });
-                content.push(delta(json!({ "tool_calls": [more] }), None));
-            }
+fn whole(request: &Request, said: &Said) -> Value {
+    let mut message = json!({ "role": "assistant", "content": said.text, "refusal": null });
+    match said.finish {
+        Finish::Refusal => {
+            message["content"] = Value::Null;
+            message["refusal"] = json!(said.text);
         }
-        let mut finish = vec![delta(json!({}), Some(reason(said.finish)))];
+        Finish::Blocked => message["content"] = Value::Null,
+        _ if said.text.is_empty() && !said.calls.is_empty() => message["content"] = Value::Null,
+        _ => {}
+    }
+    if !said.calls.is_empty() {
+        message["tool_calls"] = said.calls.iter().enumerate().map(|(ix, it)| call(request, ix, it)).collect();
+    }
+    let choice = json!({ "index": 0, "message": message, "logprobs": null, "finish_reason": reason(said.finish) });
+    let mut whole = envelope(request, "chat.completion");
+    whole["choices"] = json!([choice]);
+    whole["usage"] = usage(said.usage);
+    whole
+}
+
+fn stream(request: &Request, said: &Said) -> Streamed {
+    let chunk = |choices: Value, usage: Value| {
+        let mut chunk = envelope(request, "chat.completion.chunk");
+        chunk["choices"] = choices;
         if wants_usage(request) {
-            finish.push(chunk(json!([]), usage(said.usage)));
+            chunk["usage"] = usage;
         }
-        finish.push(StreamEvent { name: None, data: "[DONE]".to_owned() });
-        Streamed { content, finish }
+        StreamEvent::unnamed(&chunk)
+    };
+    let delta = |delta: Value, reason: Option<&str>| {
+        chunk(json!([{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": reason }]), Value::Null)
+    };
+    let mut content = vec![delta(json!({ "role": "assistant", "content": "" }), None)];
+    let member = if said.finish == Finish::Refusal { "refusal" } else { "content" };
+    content.extend(pieces(&said.text).into_iter().map(|it| delta(json!({ member: it }), None)));
+    for (ix, it) in said.calls.iter().enumerate() {
+        let mut first = call(request, ix, it);
+        first["index"] = json!(ix);
+        first["function"]["arguments"] = json!("");
+        content.push(delta(json!({ "tool_calls": [first] }), None));
+        for piece in pieces(&it.argument_text()) {
+            let more = json!({ "index": ix, "function": { "arguments": piece } });
+            content.push(delta(json!({ "tool_calls": [more] }), None));
+        }
     }
-
-    fn framing(&self) -> Framing {
-        Framing::ServerSentEvents
+    let mut finish = vec![delta(json!({}), Some(reason(said.finish)))];
+    if wants_usage(request) {
+        finish.push(chunk(json!([]), usage(said.usage)));
     }
-
-    fn error(&self, trouble: &Trouble<'_>) -> Value {
-        error(trouble)
-    }
-
-    fn stream_error(&self, trouble: &Trouble<'_>) -> StreamEvent {
-        StreamEvent::unnamed(&error(trouble))
-    }
+    finish.push(StreamEvent { name: None, data: "[DONE]".to_owned() });
+    Streamed { content, finish }
 }
 
 /// The envelope of an error; the responses format has the same.
@@ -132,15 +118,6 @@ fn envelope(request: &Request, object: &str) -> Value {
         "model": request.model,
         "system_fingerprint": "fp_testkit",
     })
-}
-
-fn tools(list: &Value) -> Result<Vec<Tool>, String> {
-    let read = |it: &Value| {
-        let function = &it["function"];
-        let name = function["name"].as_str().ok_or("`tools[].function.name` is missing")?;
-        Ok(Tool { name: name.to_owned(), parameters: function["parameters"].clone() })
-    };
-    list.as_array().into_iter().flatten().map(read).collect()
 }
 
 fn call(request: &Request, ix: usize, call: &ToolCall) -> Value {

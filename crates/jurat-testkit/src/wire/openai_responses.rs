@@ -3,101 +3,83 @@
 use serde_json::{Value, json};
 
 use super::{
-    Asked, CREATED, Format, Framing, Incoming, MustCall, StreamEvent, Streamed, Trouble, any_object, id, openai_chat,
-    pieces, turns,
+    Asked, CREATED, Format, Framing, Incoming, MustCall, StreamEvent, Streamed, Trouble, any_object, id, items,
+    openai_chat, pieces, tools, turns,
 };
 use crate::reply::{Finish, Said, Usage};
-use crate::request::{Request, Tool};
+use crate::request::Request;
 
-pub(super) struct OpenaiResponses;
+pub(super) static FORMAT: Format = Format {
+    speaks_at: |path| path.ends_with("/responses"),
+    read,
+    key: |it| Some(it.bearer()),
+    whole: |request, said| response(request, said, &output(request, said)),
+    stream,
+    framing: Framing::ServerSentEvents,
+    error: openai_chat::error,
+    stream_error,
+};
 
-impl Format for OpenaiResponses {
-    fn speaks_at(&self, path: &str) -> bool {
-        path.ends_with("/responses")
+fn read(incoming: &Incoming<'_>) -> Result<Asked, String> {
+    let body = incoming.body;
+    let mut conversation = Vec::new();
+    conversation.extend(body["instructions"].as_str().map(|it| ("system".to_owned(), it.to_owned())));
+    match &body["input"] {
+        Value::String(text) => conversation.push(("user".to_owned(), text.clone())),
+        Value::Array(items) if !items.is_empty() => conversation.extend(turns(items)),
+        _ => return Err("`input` is missing or empty".to_owned()),
     }
-
-    fn read(&self, incoming: &Incoming<'_>) -> Result<Asked, String> {
-        let body = incoming.body;
-        let mut conversation = Vec::new();
-        conversation.extend(body["instructions"].as_str().map(|it| ("system".to_owned(), it.to_owned())));
-        match &body["input"] {
-            Value::String(text) => conversation.push(("user".to_owned(), text.clone())),
-            Value::Array(items) if !items.is_empty() => conversation.extend(turns(items)),
-            _ => return Err("`input` is missing or empty".to_owned()),
-        }
-        let format = &body["text"]["format"];
-        let schema = match format["type"].as_str() {
-            Some("json_schema") if format["name"].is_string() => Some(format["schema"].clone()),
-            Some("json_schema") => return Err("`text.format.name` is missing".to_owned()),
-            Some("json_object") => Some(any_object()),
-            _ => None,
-        };
-        Ok(Asked {
-            model: incoming.text("model")?,
-            conversation,
-            schema,
-            tools: tools(&body["tools"])?,
-            must_call: match &body["tool_choice"] {
-                Value::String(word) if word == "required" => MustCall::Any,
-                choice => choice["name"].as_str().map_or(MustCall::None, |it| MustCall::Named(it.to_owned())),
-            },
-            stream: body["stream"] == true,
-        })
-    }
-
-    fn key(&self, incoming: &Incoming<'_>) -> Option<String> {
-        Some(incoming.bearer())
-    }
-
-    fn whole(&self, request: &Request, said: &Said) -> Value {
-        response(request, said, &output(request, said))
-    }
-
-    fn stream(&self, request: &Request, said: &Said) -> Streamed {
-        let items = output(request, said);
-        let mut started = response(request, said, &[]);
-        started["status"] = json!("in_progress");
-        started["usage"] = Value::Null;
-        started["incomplete_details"] = Value::Null;
-        let mut events = vec![
-            ("response.created", json!({ "response": started })),
-            ("response.in_progress", json!({ "response": started })),
-        ];
-        for (ix, item) in items.iter().enumerate() {
-            events.extend(item_events(ix, item));
-        }
-        let last = if is_incomplete(said.finish) { "response.incomplete" } else { "response.completed" };
-        events.push((last, json!({ "response": response(request, said, &items) })));
-        let numbered = |(n, (name, mut data)): (usize, (&'static str, Value))| {
-            data["sequence_number"] = json!(n);
-            StreamEvent::typed(name, data)
-        };
-        let mut content: Vec<StreamEvent> = events.into_iter().enumerate().map(numbered).collect();
-        let finish = content.split_off(content.len() - 1);
-        Streamed { content, finish }
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::ServerSentEvents
-    }
-
-    fn error(&self, trouble: &Trouble<'_>) -> Value {
-        openai_chat::error(trouble)
-    }
-
-    fn stream_error(&self, trouble: &Trouble<'_>) -> StreamEvent {
-        let error = json!({ "code": "server_error", "message": trouble.message });
-        StreamEvent::typed("response.failed", json!({ "response": { "status": "failed", "error": error } }))
-    }
+    let format = &body["text"]["format"];
+    let schema = match format["type"].as_str() {
+        Some("json_schema") if format["name"].is_string() => Some(format["schema"].clone()),
+        Some("json_schema") => return Err("`text.format.name` is missing".to_owned()),
+        Some("json_object") => Some(any_object()),
+        _ => None,
+    };
+    Ok(Asked {
+        model: incoming.text("model")?,
+        conversation,
+        schema,
+        tools: tools(
+            items(&body["tools"]).filter(|it| it["type"] == "function"),
+            &["parameters"],
+            "`tools[].name` is missing",
+        )?,
+        must_call: match &body["tool_choice"] {
+            Value::String(word) if word == "required" => MustCall::Any,
+            choice => choice["name"].as_str().map_or(MustCall::None, |it| MustCall::Named(it.to_owned())),
+        },
+        stream: body["stream"] == true,
+    })
 }
 
-fn tools(list: &Value) -> Result<Vec<Tool>, String> {
-    let functions = list.as_array().into_iter().flatten().filter(|it| it["type"] == "function");
-    let read = |it: &Value| {
-        let name = it["name"].as_str().ok_or("`tools[].name` is missing")?;
-        Ok(Tool { name: name.to_owned(), parameters: it["parameters"].clone() })
+fn stream(request: &Request, said: &Said) -> Streamed {
+    let items = output(request, said);
+    let mut started = response(request, said, &[]);
+    started["status"] = json!("in_progress");
+    started["usage"] = Value::Null;
+    started["incomplete_details"] = Value::Null;
+    let mut events = vec![
+        ("response.created", json!({ "response": started })),
+        ("response.in_progress", json!({ "response": started })),
+    ];
+    for (ix, item) in items.iter().enumerate() {
+        events.extend(item_events(ix, item));
+    }
+    let last = if is_incomplete(said.finish) { "response.incomplete" } else { "response.completed" };
+    events.push((last, json!({ "response": response(request, said, &items) })));
+    let numbered = |(n, (name, mut data)): (usize, (&'static str, Value))| {
+        data["sequence_number"] = json!(n);
+        StreamEvent::typed(name, data)
     };
-    functions.map(read).collect()
+    let mut content: Vec<StreamEvent> = events.into_iter().enumerate().map(numbered).collect();
+    let finish = content.split_off(content.len() - 1);
+    Streamed { content, finish }
+}
+
+fn stream_error(trouble: &Trouble<'_>) -> StreamEvent {
+    let error = json!({ "code": "server_error", "message": trouble.message });
+    StreamEvent::typed("response.failed", json!({ "response": { "status": "failed", "error": error } }))
 }
 
 fn response(request: &Request, said: &Said, output: &[Value]) -> Value {
