@@ -235,10 +235,7 @@ impl Test for Comparison {
         let operand = self.operand;
         Ok(match &self.rule {
             Operator::Exact => found == operand,
-            Operator::Tolerance { tolerance, mode: Mode::Relative } if operand == 0.0 => {
-                let _ = tolerance;
-                found == 0.0
-            }
+            Operator::Tolerance { mode: Mode::Relative, .. } if operand == 0.0 => found == 0.0,
             Operator::Tolerance { tolerance, mode } => mode.distance(found, operand) <= *tolerance,
             Operator::Range(band) => band.contains(found),
             Operator::Minimum { exclusive: false } => found >= operand,
