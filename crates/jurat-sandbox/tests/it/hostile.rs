@@ -273,7 +273,7 @@ fn every_attack_succeeds_without_its_protection() {
 /// Root may read what its owner closed, so this is about others.
 #[test]
 fn what_cannot_be_read_counts_as_well() {
-    let attack = corpus().into_iter().find(|it| it.name == "folder-that-nobody-may-read.py").expect("it is there");
+    let attack = corpus().into_iter().find(|it| it.name == "folder-without-read-permission.py").expect("it is there");
     let Seen { came, .. } = attacked(&attack, &World::new(), true, &linger(970));
     assert_eq!(came.ended.exit, Exit::Stopped(jurat_sandbox::jail::Limit::Disk), "{}", came.stdout);
     crate::jails::as_an_ordinary_user("hostile::what_cannot_be_read_counts_as_well");

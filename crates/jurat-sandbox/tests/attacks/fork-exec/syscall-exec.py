@@ -17,5 +17,5 @@ def asked(*arguments):
 
 
 def evaluate(turn, world):
-    # Only somebody who may start programs is told that this one is not there.
+    # Only a process that may start programs gets the error that this one is not there.
     asked(59 if os.uname().machine == "x86_64" else 221, b"/nowhere", 0, 0)

@@ -17,5 +17,5 @@ def asked(*arguments):
 
 
 def evaluate(turn, world):
-    # Whoever may ask is told that this is no ring.
+    # A process that may make the call gets the error that this is no ring.
     asked(427, 0, 0, 0, 0)

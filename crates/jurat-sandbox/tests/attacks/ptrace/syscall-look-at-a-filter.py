@@ -17,5 +17,5 @@ def asked(*arguments):
 
 
 def evaluate(turn, world):
-    # A tracer could read the filter of another process; an error that speaks of the process is more than it should be told.
+    # A tracer could read the filter of another process; an error that speaks of the process is more than it should see.
     asked(101 if os.uname().machine == "x86_64" else 117, 0x420c, world["victim"], 0, 0)

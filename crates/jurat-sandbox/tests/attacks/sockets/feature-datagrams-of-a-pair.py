@@ -4,7 +4,7 @@ import socket
 
 
 def evaluate(turn, world):
-    # A pair of its own is harmless; datagrams from it to somebody else are not.
+    # A pair of its own is harmless; datagrams from it to another socket are not.
     first, second = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     first.sendto(b"x", world["datagrams"])
     return "breached"
