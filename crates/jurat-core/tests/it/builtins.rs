@@ -15,7 +15,7 @@ use crate::laws;
 const PAIRS: &str = include_str!("../metrics/pairs.json");
 
 #[test]
-fn figures_are_those_of_sacrebleu_and_rouge_score() {
+fn metrics_equal_those_of_sacrebleu_and_rouge_score() {
     let sentence = Bleu::default();
     let bleus = BTreeMap::from([
         ("sentence", sentence),

@@ -97,7 +97,7 @@ fn evaluates_to(evaluation: &str, replies: &[String], verdict: &str, parts: &[(&
 }
 
 #[test]
-fn a_judge_sees_everything_but_who_it_judges() {
+fn a_judge_sees_everything_but_the_name_of_the_subject() {
     let (prompt, _, _) = judged(&suite("limits: { text: 200 }", ""), &[reply("4", "3", "4")]);
     let lines = [
         "Write it.",

@@ -38,7 +38,7 @@ fn the_prices_are_those_of_the_table() {
 }
 
 #[test]
-fn the_figures_are_those_of_the_code() {
+fn the_numbers_are_those_of_the_code() {
     let TransportOptions { request_timeout, connect_timeout, max_pause, .. } = TransportOptions::default();
     assert_eq!((request_timeout.as_secs(), connect_timeout.as_secs(), max_pause.as_secs()), (5 * 60, 10, 10 * 60));
     assert!(PAGE.contains("An answer has five minutes to arrive, and a connection ten seconds."));
