@@ -23,7 +23,7 @@
 //! * [`case`]: one case from its source to its verdict;
 //! * [`verdict`]: what is concluded;
 //! * [`report`]: what there is to say about runs;
-//! * [`statistics`]: how sure a figure is.
+//! * [`statistics`]: how certain a metric is.
 
 pub mod agent;
 pub mod artifact;

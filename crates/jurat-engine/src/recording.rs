@@ -49,7 +49,7 @@ pub trait Recording {
     }
 
     /// The cases that the run reached, when something stopped it before the last.
-    fn came_to(&self) -> Result<Option<CaseRanges>, RunError> {
+    fn reached(&self) -> Result<Option<CaseRanges>, RunError> {
         Ok(None)
     }
 }
@@ -110,7 +110,7 @@ impl Recording for RunReader {
         }
     }
 
-    fn came_to(&self) -> Result<Option<CaseRanges>, RunError> {
+    fn reached(&self) -> Result<Option<CaseRanges>, RunError> {
         Ok(self.stopped().is_some().then(|| self.case_ranges()).transpose()?)
     }
 }

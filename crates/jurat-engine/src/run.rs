@@ -132,7 +132,7 @@ pub fn run(
         writer.document(Document { name: RESUMED.to_owned(), body: now_ms().to_string().into_bytes() })?;
     }
     let only = match job.mode {
-        Mode::Replay(recording, _) => recording.came_to()?,
+        Mode::Replay(recording, _) => recording.reached()?,
         Mode::Ask { .. } => None,
     };
     let going = Going { job, writer: &writer, log: log.as_ref(), began_at_ms, only, stop, progress, started };

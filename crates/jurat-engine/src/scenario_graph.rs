@@ -4,7 +4,7 @@ use jurat_core::plan::Plan;
 use jurat_core::report::scenario::{GraphEdge, GraphNode, ScenarioGraph};
 use jurat_core::scenario::when;
 use jurat_core::scenario::{
-    Callable, Condition, Edge, Handover, ReadyNode, ReadyScenario, StateCheck, Target, ToolName,
+    Callable, CompiledNode, CompiledScenario, Condition, Edge, Handover, StateCheck, Target, ToolName,
 };
 use jurat_format::value::{Val, shown};
 
@@ -13,11 +13,11 @@ use crate::forecast::most_calls;
 /// The graph of a scenario. `players` gives the models of a role, as people call them; without a role, the subjects of cases.
 pub(crate) fn scenario_graph(
     plan: &Plan,
-    ready: &ReadyScenario,
+    ready: &CompiledScenario,
     players: &dyn Fn(Option<&str>) -> Vec<String>,
 ) -> ScenarioGraph {
     let scenario = &ready.scenario;
-    let node = |(written, ready): (&jurat_core::scenario::Node, &ReadyNode)| GraphNode {
+    let node = |(written, ready): (&jurat_core::scenario::Node, &CompiledNode)| GraphNode {
         id: written.id.clone(),
         question: written.question.text.clone(),
         description: written.description.clone(),
@@ -38,7 +38,7 @@ pub(crate) fn scenario_graph(
     }
 }
 
-fn graph_edge(ready: &ReadyScenario, edge: &Edge) -> GraphEdge {
+fn graph_edge(ready: &CompiledScenario, edge: &Edge) -> GraphEdge {
     GraphEdge {
         from: ready.index(&edge.source).unwrap_or(usize::MAX),
         to: match &edge.target {
@@ -60,10 +60,8 @@ fn removed(tool: &ToolName) -> String {
 
 fn handover_words(handover: &Handover) -> String {
     match handover {
-        Handover::TranscriptPrepend => "transcript_prepend".to_owned(),
-        Handover::TranscriptAppend => "transcript_append".to_owned(),
-        Handover::TranscriptMaterialize => "transcript_materialize".to_owned(),
         Handover::Callable(callable) => code_words(callable),
+        named => named.name().unwrap_or_default().to_owned(),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use jurat_core::effect::{Action, Message, Outcome, Printed, Request, Returned, Slot, ToolCall};
 use jurat_core::scenario::{
-    Callable, Edge, End, Execution, FailureCategory, GivenTurn, ReadyEdge, ReadyScenario, Route, State, StatePath,
-    StateUpdate, Traversal, TurnFailure, route,
+    Callable, CompiledEdge, CompiledScenario, Edge, End, Execution, FailureCategory, GivenTurn, Route, State,
+    StatePath, StateUpdate, Traversal, TurnFailure, route,
 };
 use jurat_core::template::{JudgedBy, Verified};
 use jurat_format::value::{Map, Val, Value};
@@ -55,7 +55,7 @@ fn routed(edges: &[Val<'_>], at: &Val<'_>) -> Result<Result<Option<usize>, Value
             Ok(condition) => edge.when = condition,
             Err(kind) => return Ok(Err(error(kind))),
         }
-        ready.push(ReadyEdge::new(edge));
+        ready.push(CompiledEdge::new(edge));
     }
     Ok(match route(&ready, |_| true, &state(at), &|_| None).0 {
         Route::Along(ix) => Ok(Some(ix)),
@@ -94,7 +94,7 @@ fn executed(input: &Val<'_>) -> Result<Value, String> {
         node.system = own.map(str::to_owned);
         node.state_update = Some(StateUpdate::Callable(Callable::default()));
     }
-    let ready = ReadyScenario::new(scenario, None).map_err(|it| it.to_string())?;
+    let ready = CompiledScenario::new(scenario, None).map_err(|it| it.to_string())?;
     let turns = part(input, "turns")?.as_list().ok_or("`turns` is not a list")?;
     let mut traversal = Traversal::start(&ready, "m", "m", 0);
     let mut asked: Vec<(String, Vec<Message>)> = Vec::new();

@@ -14,7 +14,7 @@ pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
     let input = part(case, "input")?;
     let got = match text_part(input, "op")? {
         "build" => built(input)?,
-        "when" => with_node(part(input, "when")?, |node| stored_condition(when::read_seed(node)))?,
+        "when" => with_node(part(input, "when")?, |node| stored_condition(when::read_karenina(node)))?,
         "checkpoint" => match scenario(input)? {
             Ok((scenario, _)) => scenario.to_checkpoint(),
             Err(refused) => refused,
@@ -158,7 +158,7 @@ fn edge(step: &Val<'_>) -> Result<Result<Edge, &'static str>, String> {
 /// The condition of an edge, short or stored, or the kind of error that refuses it.
 pub(super) fn condition(edge: &Val<'_>) -> Result<Result<Option<Condition>, &'static str>, String> {
     match (edge.get("when"), edge.get("condition")) {
-        (Some(when), _) => with_node(when, |node| when::read_seed(node).map_err(|it| kind(&it))),
+        (Some(when), _) => with_node(when, |node| when::read_karenina(node).map_err(|it| kind(&it))),
         (None, Some(stored)) => with_node(stored, |node| when::read_stored(node).map_err(|_| "invalid_definition")),
         (None, None) => Ok(Ok(None)),
     }

@@ -20,6 +20,7 @@ const NOT_USED: &[(&str, &str)] = &[
     ("passage", "routing"),
     ("patience", "timeout"),
     ("purse", "shared budget"),
+    ("seat", "slot"),
     ("sight", "view"),
     ("somebody", "name the component"),
     ("surroundings", "environment"),

@@ -186,14 +186,11 @@ fn tokens(usage: &Val<'_>, dialect: Dialect) -> Tokens {
     let written = count(usage, "cache_creation_input_tokens");
     let beside = if dialect.input_has_cached { 0 } else { cached.unwrap_or(0) + written.unwrap_or(0) };
     let input = count(usage, "input_tokens").map(|it| it + beside);
-    let output = count(usage, "output_tokens");
     Tokens {
-        input,
-        output,
-        total: input.zip(output).map(|(input, output)| input + output),
         reasoning: usage.get("output_tokens_details").and_then(|it| count(it, "thinking_tokens")),
         cached_input: cached,
         cache_write: written,
+        ..Tokens::of(input, count(usage, "output_tokens"))
     }
 }
 

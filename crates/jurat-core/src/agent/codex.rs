@@ -177,13 +177,10 @@ fn completed(report: &mut TurnReport, item: &Val<'_>) {
 }
 
 fn tokens(usage: &Val<'_>) -> Tokens {
-    let (input, output) = (count(usage, "input_tokens"), count(usage, "output_tokens"));
     Tokens {
-        input,
-        output,
-        total: input.zip(output).map(|(input, output)| input + output),
         reasoning: count(usage, "reasoning_output_tokens"),
         cached_input: count(usage, "cached_input_tokens"),
         cache_write: count(usage, "cache_write_input_tokens"),
+        ..Tokens::of(count(usage, "input_tokens"), count(usage, "output_tokens"))
     }
 }

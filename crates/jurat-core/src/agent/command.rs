@@ -171,16 +171,13 @@ impl Events {
 }
 
 fn took(report: &mut TurnReport, event: &Val<'_>) {
-    let (input, output) = (count(event, "input_tokens"), count(event, "output_tokens"));
+    let counted = Tokens::of(count(event, "input_tokens"), count(event, "output_tokens"));
     report.took(&Tokens {
-        input,
-        output,
-        total: count(event, "total_tokens").or_else(|| input.zip(output).map(|(input, output)| input + output)),
+        total: count(event, "total_tokens").or(counted.total),
         reasoning: count(event, "reasoning_tokens"),
         cached_input: count(event, "cached_input_tokens"),
         cache_write: count(event, "cache_write_tokens"),
+        ..counted
     });
-    if let Some(cost) = event.get("cost_usd").and_then(Val::as_f64).filter(|it| *it >= 0.0) {
-        *report.usage.cost_usd.get_or_insert(0.0) += cost;
-    }
+    report.cost(event.get("cost_usd").and_then(Val::as_f64).filter(|it| *it >= 0.0));
 }

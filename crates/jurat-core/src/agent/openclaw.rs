@@ -9,8 +9,7 @@ use super::launch::{Launch, ModelAt, TurnInput, Wire, object};
 use super::lines::{document, lines};
 use super::pi_messages;
 use super::runner::{Package, Performer, Program, Runner, SideFile, TranscriptFiles};
-use super::turn_report::{FaultSource, TurnReport, count, owned_text, picked, text};
-use crate::artifact::Tokens;
+use super::turn_report::{FaultSource, TurnReport, owned_text, picked, text};
 
 /// Where its state is below its home.
 const STATE: &str = ".openclaw-state";
@@ -178,11 +177,7 @@ fn take_envelope(report: &mut TurnReport, envelope: &Val<'_>, has_transcript: bo
     if let Some(usage) = envelope.get("usage").or_else(|| of_agent.get("usage")) {
         // The transcript says it message by message; without one this has to do.
         if !has_transcript {
-            let (read, write) = (count(usage, "cacheRead"), count(usage, "cacheWrite"));
-            let input = count(usage, "input").map(|it| it + read.unwrap_or(0) + write.unwrap_or(0));
-            let output = count(usage, "output");
-            let total = input.zip(output).map(|(input, output)| input + output);
-            report.took(&Tokens { input, output, total, reasoning: None, cached_input: read, cache_write: write });
+            report.took(&pi_messages::tokens(usage));
         }
         report.usage.raw_provider_usage = Some(usage.clone().into_owned());
     }

@@ -104,9 +104,7 @@ fn read(stream: &str) -> TurnReport {
                 if let Some(used) = part.get("tokens") {
                     report.took(&tokens(used));
                 }
-                if let Some(cost) = part.get("cost").and_then(Val::as_f64).filter(|it| *it > 0.0) {
-                    *report.usage.cost_usd.get_or_insert(0.0) += cost;
-                }
+                report.cost(part.get("cost").and_then(Val::as_f64).filter(|it| *it > 0.0));
                 report.note(at, "step_finish", picked(part, &["reason"]));
             }
             Some("error") => {
@@ -158,14 +156,7 @@ fn tokens(used: &Val<'_>) -> Tokens {
     let input = count(used, "input").map(|it| it + read.unwrap_or(0) + write.unwrap_or(0));
     let reasoning = count(used, "reasoning");
     let output = count(used, "output").map(|it| it + reasoning.unwrap_or(0));
-    Tokens {
-        input,
-        output,
-        total: input.zip(output).map(|(input, output)| input + output),
-        reasoning,
-        cached_input: read,
-        cache_write: write,
-    }
+    Tokens { reasoning, cached_input: read, cache_write: write, ..Tokens::of(input, output) }
 }
 
 /// A moment that is written in milliseconds since 1970.

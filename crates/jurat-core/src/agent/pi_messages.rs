@@ -70,22 +70,16 @@ fn assistant(report: &mut TurnReport, at: Option<String>, content: &Val<'_>) {
     }
 }
 
-/// `input` is what was not in a cache.
 fn took(report: &mut TurnReport, usage: &Val<'_>) {
-    let (read, write) = (count(usage, "cacheRead"), count(usage, "cacheWrite"));
-    let input = count(usage, "input").map(|it| it + read.unwrap_or(0) + write.unwrap_or(0));
-    let output = count(usage, "output");
-    report.took(&Tokens {
-        input,
-        output,
-        total: input.zip(output).map(|(input, output)| input + output),
-        reasoning: None,
-        cached_input: read,
-        cache_write: write,
-    });
+    report.took(&tokens(usage));
     let cost = usage.get("cost").and_then(|it| it.get("total")).and_then(Val::as_f64);
     // A model whose price is not given costs nothing there.
-    if let Some(cost) = cost.filter(|it| *it > 0.0) {
-        *report.usage.cost_usd.get_or_insert(0.0) += cost;
-    }
+    report.cost(cost.filter(|it| *it > 0.0));
+}
+
+/// `input` is what was not in a cache.
+pub(super) fn tokens(usage: &Val<'_>) -> Tokens {
+    let (read, write) = (count(usage, "cacheRead"), count(usage, "cacheWrite"));
+    let input = count(usage, "input").map(|it| it + read.unwrap_or(0) + write.unwrap_or(0));
+    Tokens { cached_input: read, cache_write: write, ..Tokens::of(input, count(usage, "output")) }
 }

@@ -154,9 +154,7 @@ fn add_answer(report: &mut TurnReport, answer: &Answer) {
             cache_write: None,
         });
     }
-    if let Some(cost) = answer.cost_usd {
-        *report.usage.cost_usd.get_or_insert(0.0) += cost;
-    }
+    report.cost(answer.cost_usd);
     report.model = answer.served.model.clone().or(report.model.take());
     if !answer.text.is_empty() {
         report.said(None, "assistant", answer.text.clone());

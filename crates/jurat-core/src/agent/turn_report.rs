@@ -170,6 +170,13 @@ impl TurnReport {
         fault.map(|it| it.message.as_str())
     }
 
+    /// Adds to what the turn cost, as far as that is known.
+    pub(super) fn cost(&mut self, usd: Option<f64>) {
+        if let Some(usd) = usd {
+            *self.usage.cost_usd.get_or_insert(0.0) += usd;
+        }
+    }
+
     /// Adds tokens to what the turn took.
     pub(super) fn took(&mut self, tokens: &Tokens) {
         add(&mut self.usage.normalized, tokens);

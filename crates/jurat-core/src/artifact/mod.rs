@@ -118,6 +118,12 @@ pub struct Tokens {
 }
 
 impl Tokens {
+    /// Input and output tokens, and their sum.
+    pub fn of(input: Option<u64>, output: Option<u64>) -> Tokens {
+        let total = input.zip(output).map(|(input, output)| input + output);
+        Tokens { input, output, total, ..Tokens::default() }
+    }
+
     /// The names of the counts, in the order of the fields.
     pub const NAMES: [&'static str; 6] = [
         "input_tokens",

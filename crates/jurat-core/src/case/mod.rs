@@ -18,7 +18,7 @@ pub use tasks::{CaseState, Ready, ReadyRequest};
 use crate::agent::AgentCase;
 use crate::effect::{Asker, Outcome, Role, Step, StepSite};
 use crate::plan::{CaseName, Plan, PlannedAsk};
-use crate::scenario::{End, ReadyScenario, State, Traversal};
+use crate::scenario::{CompiledScenario, End, State, Traversal};
 use crate::verdict::{StopReason, Verdict};
 
 /// One case and how far it has come.
@@ -85,7 +85,7 @@ impl<'p> Case<'p> {
     }
 
     /// A conversation along a graph.
-    pub fn of_scenario(plan: &'p Plan, ready: &'p ReadyScenario, asked: Asked<'_>, room: &'p Room<'p>) -> Case<'p> {
+    pub fn of_scenario(plan: &'p Plan, ready: &'p CompiledScenario, asked: Asked<'_>, room: &'p Room<'p>) -> Case<'p> {
         let traversal = Box::new(Traversal::start(ready, asked.model.clone(), asked.name, asked.replicate));
         let name = CaseName::of_scenario(&ready.scenario);
         let mut case = Case { plan, name, phase: Phase::Scenario { traversal, room } };

@@ -140,7 +140,7 @@ impl Returned {
     }
 }
 
-/// The run of an agent that came to an end, whichever.
+/// The run of an agent that ended, however it did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ran {
     pub artifact: RunArtifact,

@@ -31,14 +31,14 @@ pub struct PlannedEvaluation {
     /// The checks that it waits for, and that judges are shown. Those that are not for a case are not waited for there.
     pub sees: Vec<TaskIx>,
     /// What is wanted of each case, by its id.
-    briefs: BTreeMap<String, ReadyBrief>,
+    briefs: BTreeMap<String, CompiledBrief>,
     /// What is wanted of all others.
-    default: ReadyBrief,
+    default: CompiledBrief,
 }
 
 /// What is wanted of a case, and what a reply about it must be.
 #[derive(Debug, Clone)]
-pub struct ReadyBrief {
+pub struct CompiledBrief {
     pub brief: Brief,
     /// What a reply must be.
     pub form: ReplyForm,
@@ -47,7 +47,7 @@ pub struct ReadyBrief {
 
 impl PlannedEvaluation {
     /// What is wanted of a case.
-    pub fn brief(&self, case: Option<&str>) -> &ReadyBrief {
+    pub fn brief(&self, case: Option<&str>) -> &CompiledBrief {
         case.and_then(|it| self.briefs.get(it)).unwrap_or(&self.default)
     }
 
@@ -98,7 +98,7 @@ pub(super) fn planned(suite: &Suite, sees: &[TaskIx]) -> Option<Arc<PlannedEvalu
     let ready = |brief: Brief| {
         let schema = reply_schema(&profile.dimensions, &brief.scale());
         let form = CompiledSchema::compile(&schema).map_or(ReplyForm::Json, |it| ReplyForm::Schema(Box::new(it)));
-        ReadyBrief { brief, form, output: Schema::from(schema) }
+        CompiledBrief { brief, form, output: Schema::from(schema) }
     };
     let (expectations, rubric) = (&text.expectations, &text.rubric);
     let of_case = |case: &crate::suite::AgentCaseText| Brief {

@@ -38,8 +38,8 @@ use crate::evaluator::binding::Binding;
 use crate::judge::ReplyForm;
 use crate::output::CompiledSchema;
 use crate::prompt::Prompt;
-use crate::scenario::ReadyScenario;
-use crate::scenario::ready::PARSER;
+use crate::scenario::CompiledScenario;
+use crate::scenario::compiled::PARSER;
 use crate::suite::{Ask, Gate, Selection, Suite, Task, TaskComparison, TaskKind, examine_scenarios};
 pub use crate::task::TaskIx;
 use crate::tool::{MOST_ROUNDS, ToolFilter};
@@ -47,7 +47,7 @@ use crate::tool::{MOST_ROUNDS, ToolFilter};
 use base::Bases;
 pub use cases::{CaseIx, CaseLayout, CaseSource, VariantCount};
 use context::Known;
-pub use evaluations::{PlannedEvaluation, ReadyBrief};
+pub use evaluations::{CompiledBrief, PlannedEvaluation};
 use graph::Graph;
 pub use graph::Stage;
 use roles::Roles;
@@ -127,7 +127,7 @@ pub struct Plan {
     pub stages: Vec<Stage>,
     /// What is asked about each row, when the rows are questions.
     pub ask: Option<PlannedAsk>,
-    pub scenarios: Vec<Arc<ReadyScenario>>,
+    pub scenarios: Vec<Arc<CompiledScenario>>,
     pub cases: Vec<Arc<AgentCase>>,
     /// What is read of each row.
     pub footprint: Projection,
@@ -279,10 +279,10 @@ pub fn prevents_plan(problem: &Problem) -> bool {
 }
 
 /// The scenarios of a suite without errors, compiled.
-fn planned_scenarios(suite: &Suite) -> Option<Vec<Arc<ReadyScenario>>> {
+fn planned_scenarios(suite: &Suite) -> Option<Vec<Arc<CompiledScenario>>> {
     let parser = suite.models.iter().any(|it| it.name.value == PARSER).then_some(PARSER);
     let ready =
-        |text: &crate::suite::ScenarioText| ReadyScenario::new(text.resolve(suite).0, parser).ok().map(Arc::new);
+        |text: &crate::suite::ScenarioText| CompiledScenario::new(text.resolve(suite).0, parser).ok().map(Arc::new);
     suite.scenarios.iter().map(ready).collect()
 }
 

@@ -5,8 +5,8 @@ use jurat_format::problem::{Problem, Problems};
 
 use super::roles::Roles;
 use super::servers;
-use crate::scenario::ReadyScenario;
-use crate::scenario::ready::PARSER;
+use crate::scenario::CompiledScenario;
+use crate::scenario::compiled::PARSER;
 use crate::suite::{SUBJECT, ScenarioText, Suite};
 
 /// Looks at what scenarios name elsewhere in the suite. What they name of themselves is looked at with their graphs.
@@ -25,7 +25,7 @@ fn no_models(suite: &Suite, roles: &Roles<'_>, text: &ScenarioText) -> Vec<Probl
         return Vec::new();
     }
     let parser = roles.has(PARSER).then_some(PARSER);
-    let Ok(ready) = ReadyScenario::new(text.resolve(suite).0, parser) else { return Vec::new() };
+    let Ok(ready) = CompiledScenario::new(text.resolve(suite).0, parser) else { return Vec::new() };
     let mut problems = Vec::new();
     if !roles.has(SUBJECT) && ready.nodes.iter().any(|it| it.subject.is_none()) {
         let message = format!("the scenario `{}` has no model to talk to", text.name.value);

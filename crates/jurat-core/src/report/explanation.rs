@@ -167,7 +167,7 @@ choices! {
 }
 
 /// What came back from one request, with those that failed before it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reply {
     /// Which judge of a panel, from 1.
     pub slot: u32,
@@ -200,9 +200,10 @@ pub struct Reply {
 
 choices! {
     /// Where an answer comes from.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Origin {
         /// It was asked for in this run.
+        #[default]
         Live = "live",
         /// From the journal of the project: an earlier run asked the same.
         Journal = "journal",

@@ -125,7 +125,7 @@ pub struct OutcomeStep {
     /// What its author says about it.
     pub description: Option<String>,
     /// Its result, or why that cannot be decided; nothing when it was not decided.
-    pub came_to: Option<Result<Value, String>>,
+    pub result: Option<Result<Value, String>>,
     /// How it was decided, part by part; nothing for one that code decides.
     pub decided: Option<Trace>,
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_compare::expression::{Expression, ExpressionError};
+use jurat_format::choice;
 use jurat_format::problem::Severity;
 use jurat_format::value::Value;
 
@@ -224,7 +225,7 @@ impl ScenarioBuilder {
         self
     }
 
-    /// How many turns it may take; 20 unless said.
+    /// How many turns it may take; default: 20.
     pub fn turn_limit(&mut self, turns: u32) -> &mut Self {
         self.scenario.turn_limit = turns;
         self
@@ -460,6 +461,27 @@ impl Condition {
     }
 }
 
+/// What may be code.
+macro_rules! from_code {
+    ($($type:ident),+) => {
+        $(
+            impl From<Callable> for $type {
+                fn from(callable: Callable) -> $type {
+                    $type::Callable(callable)
+                }
+            }
+
+            impl From<Function> for $type {
+                fn from(function: Function) -> $type {
+                    $type::Callable(function.into())
+                }
+            }
+        )+
+    };
+}
+
+from_code!(Condition, StateUpdate, Handover);
+
 impl From<StateCheck> for Condition {
     fn from(check: StateCheck) -> Condition {
         Condition::Check(Box::new(check))
@@ -469,18 +491,6 @@ impl From<StateCheck> for Condition {
 impl From<Vec<StateCheck>> for Condition {
     fn from(checks: Vec<StateCheck>) -> Condition {
         Condition::Checks(checks)
-    }
-}
-
-impl From<Callable> for Condition {
-    fn from(callable: Callable) -> Condition {
-        Condition::Callable(callable)
-    }
-}
-
-impl From<Function> for Condition {
-    fn from(function: Function) -> Condition {
-        Condition::Callable(function.into())
     }
 }
 
@@ -498,39 +508,15 @@ impl StateUpdate {
     }
 }
 
-impl From<Callable> for StateUpdate {
-    fn from(callable: Callable) -> StateUpdate {
-        StateUpdate::Callable(callable)
-    }
-}
-
-impl From<Function> for StateUpdate {
-    fn from(function: Function) -> StateUpdate {
-        StateUpdate::Callable(function.into())
-    }
-}
-
-impl From<Callable> for Handover {
-    fn from(callable: Callable) -> Handover {
-        Handover::Callable(callable)
-    }
-}
-
-impl From<Function> for Handover {
-    fn from(function: Function) -> Handover {
-        Handover::Callable(function.into())
-    }
-}
-
 impl Handover {
     /// The strategies that have names.
     pub const NAMED: [(&'static str, Handover); 3] = [
-        (Handover::NAMES[0], Handover::TranscriptPrepend),
-        (Handover::NAMES[1], Handover::TranscriptAppend),
-        (Handover::NAMES[2], Handover::TranscriptMaterialize),
+        ("transcript_prepend", Handover::TranscriptPrepend),
+        ("transcript_append", Handover::TranscriptAppend),
+        ("transcript_materialize", Handover::TranscriptMaterialize),
     ];
 
-    pub const NAMES: [&'static str; 3] = ["transcript_prepend", "transcript_append", "transcript_materialize"];
+    pub const NAMES: [&'static str; 3] = choice::names(&Handover::NAMED);
 
     /// The strategy with this name.
     pub fn named(name: &str) -> Option<Handover> {

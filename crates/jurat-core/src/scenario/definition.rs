@@ -86,7 +86,7 @@ impl Scenario {
 }
 
 /// One turn of the conversation.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Node {
     pub id: String,
     pub description: Option<String>,
@@ -116,21 +116,7 @@ pub struct Node {
 impl Node {
     /// A node that asks, and nothing else.
     pub fn new(id: impl Into<String>, question: Question) -> Node {
-        Node {
-            id: id.into(),
-            description: None,
-            question,
-            template: None,
-            rubric: None,
-            models: ModelOverride::default(),
-            system: None,
-            tools: None,
-            tool_filter: ToolFilter::default(),
-            state_update: None,
-            agent_identity: None,
-            metadata: Map::default(),
-            stored: Map::default(),
-        }
+        Node { id: id.into(), question, ..Node::default() }
     }
 }
 

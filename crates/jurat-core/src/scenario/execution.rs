@@ -93,42 +93,27 @@ pub struct TurnRecord {
 }
 
 impl Execution {
-    pub(super) fn empty() -> Execution {
-        Execution {
-            scenario_id: String::new(),
-            status: Status::Error,
-            path: Vec::new(),
-            history: Vec::new(),
-            final_state: State::default(),
-            outcome_results: Map::default(),
-            outcome_errors: Map::default(),
-            terminal_failure: None,
-            replicate: 0,
-            unclear: None,
-        }
-    }
-
     /// Decides the criteria in the order of their registration; `by_code` has the results of code, by place. One that cannot be decided is
     /// `false` among the results, as it always was, and has its reason beside them. Of several with one name the last counts.
     pub(super) fn decide(&mut self, outcomes: &[Criterion], mut by_code: BTreeMap<u32, Result<Value, String>>) {
         let evidence = self.to_value();
         let mut decided: Vec<(&str, Result<Value, String>)> = Vec::with_capacity(outcomes.len());
         for (ix, criterion) in (0..).zip(outcomes) {
-            let came_to = match &criterion.check {
+            let result = match &criterion.check {
                 Some(check) => check.evaluate(&evidence).map_err(|it| it.to_string()),
                 None => match by_code.remove(&ix) {
-                    Some(came_to) => came_to,
+                    Some(result) => result,
                     None => continue,
                 },
             };
             match decided.iter_mut().find(|(name, _)| *name == criterion.name) {
-                Some((_, earlier)) => *earlier = came_to,
-                None => decided.push((&criterion.name, came_to)),
+                Some((_, earlier)) => *earlier = result,
+                None => decided.push((&criterion.name, result)),
             }
         }
-        for (name, came_to) in decided {
+        for (name, result) in decided {
             let name: Cow<'static, str> = name.to_owned().into();
-            let value = came_to.unwrap_or_else(|reason| {
+            let value = result.unwrap_or_else(|reason| {
                 self.outcome_errors.insert(name.clone(), Val::Str(reason.into()));
                 Val::Bool(false)
             });

@@ -6,14 +6,14 @@
 //! * [`when`]: conditions as they are written; [`structure`]: whether it is sound; [`builder`]: built step by step;
 //! * [`state`]: what is known between two turns; [`mod@route`]: where a conversation continues;
 //! * [`conversation`]: what was said, and what the next turn is sent of it;
-//! * [`ready`]: a scenario compiled to run; [`traversal`]: one in progress; [`execution`]: what happened, as evidence.
+//! * [`compiled`]: a scenario compiled to run; [`traversal`]: one in progress; [`execution`]: what happened, as evidence.
 
 pub mod builder;
+pub mod compiled;
 mod contradiction;
 pub mod conversation;
 pub mod definition;
 pub mod execution;
-pub mod ready;
 pub mod route;
 pub mod state;
 pub mod structure;
@@ -21,12 +21,12 @@ pub mod traversal;
 pub mod when;
 
 pub use builder::{BuildError, BuildErrors, ScenarioBuilder};
+pub use compiled::{CompiledNode, CompiledScenario, NotCompiled};
 pub use definition::{
     Condition, Criterion, END, Edge, Handover, ModelOverride, Node, Question, Scenario, StateCheck, StateUpdate, Target,
 };
 pub use execution::{End, Execution, Status, TurnRecord};
-pub use ready::{NotReady, ReadyNode, ReadyScenario};
-pub use route::{ReadyEdge, Route, Tested, route};
+pub use route::{CompiledEdge, Route, Tested, route};
 pub use state::{State, StatePath};
 pub use structure::{Absence, Flaw};
 pub use traversal::{GivenTurn, Traversal};

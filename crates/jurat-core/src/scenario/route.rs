@@ -9,18 +9,18 @@ use crate::template::definition::is_trace;
 
 /// An edge with its checks compiled.
 #[derive(Debug, Clone)]
-pub struct ReadyEdge {
+pub struct CompiledEdge {
     pub edge: Edge,
     checks: Vec<Result<Comparison<'static>, Inapplicable>>,
 }
 
-impl ReadyEdge {
-    pub fn new(edge: Edge) -> ReadyEdge {
+impl CompiledEdge {
+    pub fn new(edge: Edge) -> CompiledEdge {
         let mut checks = Vec::new();
         if let Some(condition) = &edge.when {
             compile(condition, &mut checks);
         }
-        ReadyEdge { edge, checks }
+        CompiledEdge { edge, checks }
     }
 }
 
@@ -77,7 +77,7 @@ pub struct Tested {
 /// Finds the way among the edges that are open: the first whose condition holds, in the order of their definition; else the first without a
 /// condition. `called` says what code answered that was called before, by edge.
 pub fn route(
-    edges: &[ReadyEdge],
+    edges: &[CompiledEdge],
     is_open: impl Fn(&Edge) -> bool,
     state: &State,
     called: &dyn Fn(usize) -> Option<Result<bool, String>>,
@@ -112,7 +112,7 @@ pub fn route(
 /// Whether something holds, or why that cannot be decided: the kind of reason and the reason in words.
 type Held = Result<bool, (Fault, String)>;
 
-/// A condition on its way through its parts.
+/// A condition that is being tested, part by part.
 struct Testing<'t> {
     state: &'t State,
     /// The compiled checks that were not come upon yet.

@@ -1,4 +1,4 @@
-//! A scenario on its way: what may be asked now, and what follows from what came back.
+//! A scenario in progress: what may be asked now, and what follows from what came back.
 //!
 //! A pure state machine, like [`crate::case::CaseState`]: no clock, no IO. A turn asks the subject, calls the tools it wants, has its answer read and rated,
 //! updates the state and finds the next node. Whatever is asked of the world is a step with a site; the shell that performs it hands the outcome back. The
@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 
 use jurat_format::value::{Map, Value};
 
+use super::compiled::{CompiledNode, CompiledScenario};
 use super::conversation::{Log, TurnInput};
 use super::execution::{End, Execution, TurnRecord};
-use super::ready::{ReadyNode, ReadyScenario};
 use super::{Callable, Handover, State, StateUpdate, TurnFailure};
 use crate::effect::{Action, Asker, FaultKind, Message, Outcome, Role, Slot, Step, StepSite};
 use crate::judge::Asking;
@@ -25,10 +25,10 @@ use crate::tool::{Dialogue, Inquiry, Listing};
 /// How many more requests one answer may take when requests fail.
 pub const MAX_RETRIES: u32 = 3;
 
-/// A scenario on its way.
+/// A scenario in progress.
 #[derive(Debug)]
 pub struct Traversal<'p> {
-    scenario: &'p ReadyScenario,
+    scenario: &'p CompiledScenario,
     /// Who answers, by the name that requests have, where no node says otherwise.
     subject: Role,
     name: String,
@@ -113,7 +113,7 @@ impl<'p> Traversal<'p> {
     ///
     /// `subject` is the role of the model that answers, `name` what people call the model.
     pub fn start(
-        scenario: &'p ReadyScenario,
+        scenario: &'p CompiledScenario,
         subject: impl Into<Role>,
         name: impl Into<String>,
         replicate: u32,
@@ -283,7 +283,7 @@ impl<'p> Traversal<'p> {
         self.update();
     }
 
-    fn node(&self) -> &'p ReadyNode {
+    fn node(&self) -> &'p CompiledNode {
         &self.scenario.nodes[self.node]
     }
 

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! What a field is compared with decides how: a boolean by truth, text without regard to case and outer space, a number by value, a
-//! list as a set. [`read`] takes everything that jurat knows, [`read_seed`] only what Karenina's builder takes, and
+//! list as a set. [`read`] takes everything that jurat knows, [`read_karenina`] only what Karenina's builder takes, and
 //! [`read_stored`] what files have; each is written by one function too.
 
 use std::borrow::Cow;
@@ -58,9 +58,9 @@ pub fn read(node: &Node<'_>) -> Result<Option<Condition>, Vec<WhenError>> {
 }
 
 /// Reads a condition in the forms of Karenina, and no others: an object with one field, a list of such, the text of code.
-pub fn read_seed(node: &Node<'_>) -> Result<Option<Condition>, Vec<WhenError>> {
+pub fn read_karenina(node: &Node<'_>) -> Result<Option<Condition>, Vec<WhenError>> {
     let check = |node: &Node<'_>| match node.entries() {
-        Some([only]) => check(&only.key, only.key_span, &only.value, &SEED_OPERATORS).map_err(|it| vec![it]),
+        Some([only]) => check(&only.key, only.key_span, &only.value, &KARENINA_OPERATORS).map_err(|it| vec![it]),
         _ => Err(vec![not_one_field(node)]),
     };
     match &node.content {
@@ -208,7 +208,7 @@ fn keyed(key: &'static str, value: Value) -> Value {
 }
 
 /// The operators of Karenina.
-const SEED_OPERATORS: [&str; 5] = ["gte", "gt", "lte", "lt", "eq"];
+const KARENINA_OPERATORS: [&str; 5] = ["gte", "gt", "lte", "lt", "eq"];
 
 /// The operators of jurat.
 const OPERATORS: [&str; 9] = ["gte", "gt", "lte", "lt", "eq", "neq", "in", "contains", "not"];
@@ -318,7 +318,7 @@ fn range(bound: Bound, number: &Node<'_>) -> Result<Operator, ()> {
     Operator::from_stored(&at(Content::Map(entries))).map_err(|_| ())
 }
 
-/// A comparison of the vocabulary without parameters, or with those it has unless said; the primitive of two with one name.
+/// A comparison of the vocabulary without parameters, or with its defaults; the primitive of two with one name.
 fn comparison(name: &str) -> Operator {
     let node = Node { span: Span::default(), content: Content::Map(Vec::new()) };
     let found = find(name);

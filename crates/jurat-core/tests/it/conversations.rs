@@ -11,7 +11,7 @@ use jurat_core::effect::{
 };
 use jurat_core::evidence::scenario::schema;
 use jurat_core::scenario::{
-    Callable, Condition, Criterion, Edge, End, Execution, Function, Handover, ReadyScenario, Scenario, StateUpdate,
+    Callable, CompiledScenario, Condition, Criterion, Edge, End, Execution, Function, Handover, Scenario, StateUpdate,
     Traversal,
 };
 use jurat_core::suite::{Loaded, load};
@@ -34,13 +34,13 @@ pub(crate) fn scenario(suite: &str) -> Scenario {
 
 /// A scenario whose answers are read by a parser.
 #[track_caller]
-pub(crate) fn ready(suite: &str) -> ReadyScenario {
-    ReadyScenario::new(scenario(suite), Some("parser")).expect("a scenario that can be run")
+pub(crate) fn ready(suite: &str) -> CompiledScenario {
+    CompiledScenario::new(scenario(suite), Some("parser")).expect("a scenario that can be run")
 }
 
 /// Holds a conversation: `choose` picks the next of the open steps, `world` says what becomes of it.
 pub(crate) fn held(
-    ready: &ReadyScenario,
+    ready: &CompiledScenario,
     mut choose: impl FnMut(usize) -> usize,
     mut world: impl FnMut(&Step) -> Outcome,
 ) -> End {
@@ -62,7 +62,7 @@ pub(crate) fn held(
 
 /// Holds a conversation in order, and returns what happened.
 #[track_caller]
-pub(crate) fn executed(ready: &ReadyScenario, world: impl FnMut(&Step) -> Outcome) -> Execution {
+pub(crate) fn executed(ready: &CompiledScenario, world: impl FnMut(&Step) -> Outcome) -> Execution {
     match held(ready, |_| 0, world) {
         End::Execution(execution) => *execution,
         End::NotRun(reason) => panic!("it was not run: {reason:?}"),
@@ -106,7 +106,7 @@ pub(crate) fn slot(step: &Step) -> Slot {
 }
 
 /// Tools on two servers, an answer that is read and rated in several requests, code wherever there may be some.
-static EVERYTHING: LazyLock<ReadyScenario> = LazyLock::new(|| {
+static EVERYTHING: LazyLock<CompiledScenario> = LazyLock::new(|| {
     let mut scenario = scenario(
         "
 tools:
@@ -154,7 +154,7 @@ scenarios:
         let criterion = Criterion { evaluate: Some(code(name)), check: None, ..scenario.outcomes[0].clone() };
         scenario.outcomes.insert(1, Criterion { name: name.to_owned(), ..criterion });
     }
-    ReadyScenario::new(scenario, Some("parser")).expect("a scenario that can be run")
+    CompiledScenario::new(scenario, Some("parser")).expect("a scenario that can be run")
 });
 
 /// A number that depends on a seed and on where it is asked for.

@@ -5,7 +5,7 @@ use std::path::Path;
 use jurat_core::case::CaseState;
 use jurat_core::effect::{Answer, FaultKind, Finish, Message, ModelRequest, Outcome, Request, Slot, Step};
 use jurat_core::plan::{CaseName, Plan, Samples};
-use jurat_core::scenario::{Execution, FailureCategory, ReadyScenario};
+use jurat_core::scenario::{CompiledScenario, Execution, FailureCategory};
 use jurat_core::suite::{CaseKind, load};
 use jurat_format::value::{Val, Value};
 
@@ -14,7 +14,7 @@ use crate::conversations::{calls, executed, fails, json, ready, returns, says, s
 
 /// Holds a conversation and records every request.
 #[track_caller]
-fn heard(ready: &ReadyScenario, mut world: impl FnMut(&Step) -> Outcome) -> (Execution, Vec<Step>) {
+fn heard(ready: &CompiledScenario, mut world: impl FnMut(&Step) -> Outcome) -> (Execution, Vec<Step>) {
     let mut steps = Vec::new();
     let execution = executed(ready, |step| {
         steps.push(step.clone());

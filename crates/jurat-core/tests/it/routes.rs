@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use jurat_core::scenario::{ReadyEdge, Route, State, StatePath, route};
+use jurat_core::scenario::{CompiledEdge, Route, State, StatePath, route};
 use jurat_core::suite::load;
 use jurat_format::value::{Map, Val, Value};
 use proptest::collection::vec;
@@ -36,7 +36,7 @@ const CONDITIONS: &[(&str, &[&str])] = &[
 ];
 
 /// The edges of a node, one for each condition; `None` for an edge without.
-fn edges(conditions: &[Option<usize>]) -> Vec<ReadyEdge> {
+fn edges(conditions: &[Option<usize>]) -> Vec<CompiledEdge> {
     let mut text = "scenarios: { s: { entry: a, nodes: { a: { question: Q }, b: { question: Q } }, edges: [".to_owned();
     for condition in conditions {
         text += &match condition {
@@ -47,7 +47,7 @@ fn edges(conditions: &[Option<usize>]) -> Vec<ReadyEdge> {
     text += "{ from: a, to: __end__ }] } }\n";
     let loaded = load(Path::new("suite.yaml"), &InMemory(&[("suite.yaml", &text)]));
     assert!(loaded.problems.is_empty(), "{:?}\n{text}", loaded.problems);
-    loaded.suite.scenarios[0].scenario.edges.iter().cloned().map(ReadyEdge::new).collect()
+    loaded.suite.scenarios[0].scenario.edges.iter().cloned().map(CompiledEdge::new).collect()
 }
 
 fn state() -> impl Strategy<Value = State> {
@@ -79,7 +79,7 @@ fn state() -> impl Strategy<Value = State> {
     )
 }
 
-fn routed(edges: &[ReadyEdge], state: &State) -> Route {
+fn routed(edges: &[CompiledEdge], state: &State) -> Route {
     route(edges, |_| true, state, &|_| None).0
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use jurat_core::scenario::structure::{Flaw, flaws};
 use jurat_core::scenario::when::{self, Bound, WhenError};
 use jurat_core::scenario::{
-    Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, ReadyEdge, Route, Scenario,
+    Callable, CompiledEdge, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Route, Scenario,
     ScenarioBuilder, State, StateCheck, StateUpdate, Target, ToolName, route,
 };
 use jurat_core::suite::{Loaded, load};
@@ -43,7 +43,7 @@ fn reads(text: &str, expected: &str) {
 
 #[track_caller]
 fn seed_reads(text: &str, expected: &str) {
-    assert_eq!(condition(when::read_seed, text), expected, "{text}");
+    assert_eq!(condition(when::read_karenina, text), expected, "{text}");
 }
 
 fn check_of(field: &str, expected: &str, verify_with: &str) -> String {
@@ -113,7 +113,7 @@ fn holds(condition: &str, expected: &str) {
     let parsed = parsed.as_map().expect("an object").clone();
     let state = State { turn: 2, verify_result: Some(true), parsed, ..State::default() };
     let (route, tested) =
-        route(&[ReadyEdge::new(Edge::new("a", "b").when(condition.clone()))], |_| true, &state, &|_| None);
+        route(&[CompiledEdge::new(Edge::new("a", "b").when(condition.clone()))], |_| true, &state, &|_| None);
     let found = match route {
         Route::Along(_) => "yes".to_owned(),
         Route::Ends => "no".to_owned(),
@@ -341,7 +341,7 @@ proptest! {
             Flaw::SeveralFallbacks { edges, .. } => edges[1..].to_vec(),
             _ => Vec::new(),
         }).collect();
-        let edges: Vec<ReadyEdge> = scenario.edges.iter().cloned().map(ReadyEdge::new).collect();
+        let edges: Vec<CompiledEdge> = scenario.edges.iter().cloned().map(CompiledEdge::new).collect();
         for (turn, verify_result) in states {
             let state = State { turn, verify_result, ..State::default() };
             if let (Route::Along(edge), _) = route(&edges, |_| true, &state, &|_| None) {

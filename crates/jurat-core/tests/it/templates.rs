@@ -350,7 +350,7 @@ fn a_class_that_would_have_to_run_says_where() {
         ),
         (
             "    b: Thing = VerifiedField(description='', ground_truth=1, verify_with=ExactMatch())\n",
-            "line 3: `Thing` is a type that nobody here knows",
+            "line 3: `Thing` is a type that is not known here",
         ),
         (
             "    b: str = VerifiedField(description='', ground_truth=1, verify_with=MyOwn())\n",

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use jurat_core::plan::{CaseName, Plan, TaskIx};
 use jurat_core::scenario::traversal::MAX_RETRIES;
-use jurat_core::scenario::{ReadyNode, ReadyScenario, Target};
+use jurat_core::scenario::{CompiledNode, CompiledScenario, Target};
 use jurat_core::tool::MOST_ROUNDS;
 
 use super::max_calls;
 
 /// The most calls that a scenario makes, those of the judges that look at it included.
-pub(crate) fn most_calls(plan: &Plan, ready: &ReadyScenario) -> u64 {
+pub(crate) fn most_calls(plan: &Plan, ready: &CompiledScenario) -> u64 {
     let turns = u64::from(ready.scenario.turn_limit);
     let dearest = ready.nodes.iter().map(calls_of).max().unwrap_or(0);
     let of_turns = match longest(ready) {
@@ -22,14 +22,14 @@ pub(crate) fn most_calls(plan: &Plan, ready: &ReadyScenario) -> u64 {
 }
 
 /// The judges that look at a scenario.
-pub(super) fn judges<'p>(plan: &'p Plan, ready: &ReadyScenario) -> impl Iterator<Item = TaskIx> + use<'p> {
+pub(super) fn judges<'p>(plan: &'p Plan, ready: &CompiledScenario) -> impl Iterator<Item = TaskIx> + use<'p> {
     let name = CaseName::of_scenario(&ready.scenario);
     let asks = |it: &TaskIx| plan.tasks[it.index()].work.asks_models() && plan.applies(*it, &name);
     plan.task_ixs().filter(asks).collect::<Vec<_>>().into_iter()
 }
 
 /// The most calls of a turn.
-fn calls_of(node: &ReadyNode) -> u64 {
+fn calls_of(node: &CompiledNode) -> u64 {
     let rounds = if node.tools.is_empty() { 1 } else { MOST_ROUNDS };
     let parser = u64::from(node.verification.needs_parser());
     let ratings = node.rubric.requests("", "").len() as u64;
@@ -47,7 +47,7 @@ enum Ways {
 }
 
 /// The turns of the longest way from the entry on, and the calls of the dearest; `None` when a way may come back to a node.
-fn longest(ready: &ReadyScenario) -> Option<(u64, u64)> {
+fn longest(ready: &CompiledScenario) -> Option<(u64, u64)> {
     let places: HashMap<&str, usize> = ready.nodes.iter().enumerate().map(|(ix, it)| (it.id.as_str(), ix)).collect();
     let next = |node: usize, ix: usize| match &ready.nodes[node].edges.get(ix)?.edge.target {
         Target::Node(id) => Some(places.get(id.as_str()).copied()),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jurat_core::effect::{Action, Asker, Finish, Outcome, Printed, Served, Slot};
+use jurat_core::effect::{Action, Asker, Finish, Outcome, Printed, Slot};
 use jurat_core::judge::ReplyForm;
 use jurat_core::outcome::{Trace, Traced};
 use jurat_core::plan::TaskIx;
@@ -335,23 +335,8 @@ impl RunView {
             },
         );
         let (origin, age) = self.origin(effect);
-        let mut reply = Reply {
-            slot: effect.site.slot + 1,
-            turn: effect.site.turn + 1,
-            model,
-            served: Served::default(),
-            text: None,
-            tool_calls: Vec::new(),
-            parsed: None,
-            problem: None,
-            finish: None,
-            usage: None,
-            cost_usd: None,
-            latency: None,
-            attempts: Vec::new(),
-            origin,
-            age,
-        };
+        let mut reply =
+            Reply { slot: effect.site.slot + 1, turn: effect.site.turn + 1, model, origin, age, ..Reply::default() };
         match outcome {
             Outcome::Answer(answer) => {
                 reply.served = answer.served.clone();

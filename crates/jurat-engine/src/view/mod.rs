@@ -24,7 +24,7 @@ use std::path::Path;
 use jurat_core::agent::AgentCase;
 use jurat_core::plan::{CaseIx, CaseLayout, CaseSource, Plan, TaskIx};
 use jurat_core::report::{CaseReport, RunReport};
-use jurat_core::scenario::ReadyScenario;
+use jurat_core::scenario::CompiledScenario;
 use jurat_core::suite::{Gate, Suite};
 use jurat_core::verdict::{SkipReason, StopReason, Verdict};
 use jurat_format::value::{Value, parse_json};
@@ -233,7 +233,7 @@ impl RunView {
     }
 
     /// The scenario that a case is, when it is one.
-    pub fn scenario(&self, case: &StoredCase) -> Option<&ReadyScenario> {
+    pub fn scenario(&self, case: &StoredCase) -> Option<&CompiledScenario> {
         match self.layout().source(case.case_ix) {
             CaseSource::Scenario(ix) => self.plan.scenarios.get(ix).map(|it| &**it),
             CaseSource::Row(_) | CaseSource::Probe(_) | CaseSource::Agent(_) => None,

@@ -3,7 +3,7 @@
 use jurat_core::evidence::fault::fault;
 use jurat_core::plan::{CaseName, CaseSource, TaskIx};
 use jurat_core::report::scenario::{OutcomeTotal, ScenarioGraph, ScenarioTotal};
-use jurat_core::scenario::{ReadyScenario, Status};
+use jurat_core::scenario::{CompiledScenario, Status};
 use jurat_core::suite::CaseKind;
 use jurat_format::value::{Map, Val, parse_json};
 use jurat_store::run::{Code, Column, StoredCase};
@@ -19,7 +19,7 @@ impl RunView {
     }
 
     /// The graph of a scenario, as it was written.
-    pub(super) fn graph(&self, ready: &ReadyScenario) -> ScenarioGraph {
+    pub(super) fn graph(&self, ready: &CompiledScenario) -> ScenarioGraph {
         let given = RecordedOptions::of(self.reader.head()).models;
         let players = |role: Option<&str>| {
             let role = role.unwrap_or("subject");
@@ -52,14 +52,14 @@ pub(super) fn totals(view: &RunView) -> Result<Vec<ScenarioTotal>, ViewError> {
 
 /// A scenario whose conversations are being counted.
 struct Counting<'v> {
-    ready: &'v ReadyScenario,
+    ready: &'v CompiledScenario,
     /// Criteria that the suite applies to it, by the columns that have their results.
     columns: Vec<Column>,
     total: ScenarioTotal,
 }
 
 impl<'v> Counting<'v> {
-    fn of(view: &'v RunView, ready: &'v ReadyScenario) -> Counting<'v> {
+    fn of(view: &'v RunView, ready: &'v CompiledScenario) -> Counting<'v> {
         let mut graph = view.graph(ready);
         graph.nodes.iter_mut().for_each(|it| it.visits = Some(0));
         graph.edges.iter_mut().for_each(|it| it.taken = Some(0));

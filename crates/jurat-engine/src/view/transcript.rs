@@ -8,7 +8,7 @@ use jurat_core::effect::{Action, Asker, Outcome, Slot, Step};
 use jurat_core::judge::ReplyForm;
 use jurat_core::report::explanation::{Conversation, Purpose};
 use jurat_core::report::transcript::{EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn};
-use jurat_core::scenario::{FailureCategory, ReadyScenario, TurnFailure};
+use jurat_core::scenario::{CompiledScenario, FailureCategory, TurnFailure};
 use jurat_format::value::{Map, Val, Value, parse_json};
 use jurat_store::run::{Column, StoredCase};
 
@@ -32,7 +32,7 @@ impl RunView {
     pub(super) fn said(
         &self,
         case: &StoredCase,
-        ready: &ReadyScenario,
+        ready: &CompiledScenario,
         evidence: &Val<'_>,
         happened: &[Happened],
     ) -> Result<Transcript, ViewError> {
@@ -65,7 +65,7 @@ impl RunView {
     /// What was known after each turn, by holding the conversation once more with the answers of the log.
     fn states(
         &self,
-        ready: &ReadyScenario,
+        ready: &CompiledScenario,
         replicate: u32,
         happened: &[Happened],
     ) -> Result<BTreeMap<u32, Value>, RunError> {
@@ -77,7 +77,7 @@ impl RunView {
 
     fn turn(
         &self,
-        ready: &ReadyScenario,
+        ready: &CompiledScenario,
         ix: u32,
         turn: &Val<'_>,
         state: Option<Value>,
@@ -168,13 +168,13 @@ impl RunView {
 }
 
 /// How a criterion was decided, and its result.
-fn outcomes(ready: &ReadyScenario, evidence: &Val<'_>) -> Vec<OutcomeStep> {
+fn outcomes(ready: &CompiledScenario, evidence: &Val<'_>) -> Vec<OutcomeStep> {
     let member = |key: &str, name: &str| evidence.get(key).and_then(|it| it.get(name));
     let is_held = evidence.get("status").is_some();
     let outcome = |it: &jurat_core::scenario::Criterion| OutcomeStep {
         name: it.name.clone(),
         description: Some(it.description.clone()).filter(|it| !it.is_empty()),
-        came_to: match (member("outcome_errors", &it.name), member("outcome_results", &it.name)) {
+        result: match (member("outcome_errors", &it.name), member("outcome_results", &it.name)) {
             (Some(reason), _) => Some(Err(reason.as_str().unwrap_or_default().to_owned())),
             (None, Some(value)) => Some(Ok(value.clone().into_owned())),
             (None, None) => None,
@@ -206,7 +206,7 @@ impl Outcomes for Turns<'_> {
     }
 }
 
-fn edge_step(ready: &ReadyScenario, number: usize) -> Option<EdgeStep> {
+fn edge_step(ready: &CompiledScenario, number: usize) -> Option<EdgeStep> {
     let edge = ready.scenario.edges.get(number)?;
     let when = edge.when.as_ref().map(condition_words);
     Some(EdgeStep { edge: number, when, to: edge.target.name().to_owned() })

@@ -301,16 +301,16 @@ pub(crate) fn transcript() -> Transcript {
             OutcomeStep {
                 name: "found".to_owned(),
                 description: Some("It found the author".to_owned()),
-                came_to: Some(Ok(Val::Bool(true))),
+                result: Some(Ok(Val::Bool(true))),
                 decided: Some(decided()),
             },
             OutcomeStep {
                 name: "by_code".to_owned(),
                 description: None,
-                came_to: Some(Err("the code failed".to_owned())),
+                result: Some(Err("the code failed".to_owned())),
                 decided: None,
             },
-            OutcomeStep { name: "undecided".to_owned(), description: None, came_to: None, decided: None },
+            OutcomeStep { name: "undecided".to_owned(), description: None, result: None, decided: None },
         ],
     }
 }

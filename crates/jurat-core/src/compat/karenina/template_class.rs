@@ -208,7 +208,7 @@ fn type_of(kind: &Expr) -> Result<Value, Fault> {
         Val::Map([("type", Val::from("string")), ("format", Val::from(format))].into_iter().collect())
     };
     let either = |kinds: Vec<Value>| Val::Map([("anyOf", Val::List(kinds))].into_iter().collect());
-    let unknown = |what: &str| Err(Fault::new(kind.line, format!("`{what}` is a type that nobody here knows")));
+    let unknown = |what: &str| Err(Fault::new(kind.line, format!("`{what}` is a type that is not known here")));
     match &kind.made {
         Made::Literal(Val::Null) => Ok(named("null")),
         Made::Name(name) => Ok(match name.as_str() {

@@ -11,7 +11,7 @@ use jurat_format::value::{Content, Entry, Node, Spanned};
 
 use super::message::turn_messages;
 use super::tree::{entry, list, map, text};
-use super::{LIMITS, PeerAgent, Profile, SETTINGS, unused};
+use super::{CampaignAgent, LIMITS, Profile, SETTINGS, unused};
 use crate::suite::evaluation;
 
 pub(super) const MESSAGES: Key =
@@ -58,7 +58,7 @@ pub(super) fn case<'d>(
     fields: &Fields<'_, 'd>,
     profile: &Profile<'d>,
     agent: Option<&Spanned<String>>,
-    agents: &[PeerAgent<'d>],
+    agents: &[CampaignAgent<'d>],
 ) -> Option<Node<'d>> {
     let mut members: Vec<Entry<'d>> = Vec::new();
     let mut put = |key: &'static str, value: Node<'d>| members.push(entry(key, value));

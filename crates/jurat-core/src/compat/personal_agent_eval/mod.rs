@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Each file is read as it is, and becomes what the same would be in jurat's own form, with the places where it stands: models become the role
-//! `subject`, cases become `cases`, the evaluation profile becomes `evaluation`. What has no counterpart is told in words. The program asks all models
+//! `subject`, cases become `cases`, the evaluation profile becomes `evaluation`. What has no counterpart is reported. The program asks all models
 //! through `OpenRouter`, so that is where they are asked; `script/…` and `exec/…` stay what they are.
 
 mod case;
@@ -271,7 +271,7 @@ pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
     let run = of_run.as_ref().and_then(|it| it.tree(reading));
     let profile = run.as_ref().map(|it| profile(reading, suite, it)).unwrap_or_default();
     let agents: Vec<Node<'_>> = of_agents.iter().filter_map(|it| it.tree(reading)).collect();
-    let agents: Vec<PeerAgent<'_>> = agents.iter().filter_map(|it| agent(reading, it)).collect();
+    let agents: Vec<CampaignAgent<'_>> = agents.iter().filter_map(|it| agent(reading, it)).collect();
     let trees: Vec<Node<'_>> = of_cases.iter().filter_map(|it| it.tree(reading)).collect();
     let mut cases: Vec<(Spanned<String>, Vec<String>, Fields<'_, '_>)> = Vec::new();
     for tree in &trees {
@@ -347,13 +347,13 @@ fn profile<'d>(reading: &mut Reading<'_>, suite: &mut Suite, tree: &Node<'d>) ->
 }
 
 /// An agent: its name, where its file stands, and parts of its configuration.
-struct PeerAgent<'d> {
+struct CampaignAgent<'d> {
     id: Spanned<String>,
     span: Span,
     config: Option<Node<'d>>,
 }
 
-fn agent<'d>(reading: &mut Reading<'_>, tree: &Node<'d>) -> Option<PeerAgent<'d>> {
+fn agent<'d>(reading: &mut Reading<'_>, tree: &Node<'d>) -> Option<CampaignAgent<'d>> {
     let fields = AGENT_FILE.fields(reading, tree)?;
     let id = fields.read(reading, &AGENT_ID)?;
     let folder = reading.source(tree.span);
@@ -369,7 +369,7 @@ fn agent<'d>(reading: &mut Reading<'_>, tree: &Node<'d>) -> Option<PeerAgent<'d>
         }
         config
     });
-    Some(PeerAgent { id, span: tree.span, config })
+    Some(CampaignAgent { id, span: tree.span, config })
 }
 
 type Assignments = Vec<(Spanned<String>, Filter)>;

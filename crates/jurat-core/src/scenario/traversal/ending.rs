@@ -67,11 +67,12 @@ impl Traversal<'_> {
     }
 
     pub(super) fn after_decisions(&mut self) {
-        let Phase::Concluding { execution, calls, decided } = &mut self.phase else { return };
-        if calls.is_empty() {
-            let mut execution = std::mem::replace(execution, Box::new(Execution::empty()));
-            execution.decide(&self.scenario.scenario.outcomes, std::mem::take(decided));
-            self.phase = Phase::Done(Box::new(End::Execution(execution)));
+        match std::mem::replace(&mut self.phase, Phase::Listing) {
+            Phase::Concluding { mut execution, calls, decided } if calls.is_empty() => {
+                execution.decide(&self.scenario.scenario.outcomes, decided);
+                self.phase = Phase::Done(Box::new(End::Execution(execution)));
+            }
+            phase => self.phase = phase,
         }
     }
 }

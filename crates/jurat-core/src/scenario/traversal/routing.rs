@@ -133,11 +133,11 @@ impl Traversal<'_> {
         if self.state.turn + 1 >= self.scenario.scenario.turn_limit {
             return self.conclude(Status::LimitReached, None);
         }
-        self.go_on(Vec::new());
+        self.follow_edge(Vec::new());
     }
 
     /// Follows an edge, as far as code of edges was called.
-    pub(super) fn go_on(&mut self, called: Vec<(usize, Result<bool, String>)>) {
+    pub(super) fn follow_edge(&mut self, called: Vec<(usize, Result<bool, String>)>) {
         let node = self.node();
         let state = self.after_turn();
         let failed = self.turn.failure.clone().filter(|it| it.category != FailureCategory::Content);
@@ -196,7 +196,7 @@ impl Traversal<'_> {
         };
         called.push((edge, answer));
         if !self.ends_by_time() {
-            self.go_on(called);
+            self.follow_edge(called);
         }
     }
 

@@ -122,8 +122,8 @@ fn write_edge(members: &mut Members<'_>, it: &EdgeStep) {
 fn write_outcome(members: &mut Members<'_>, it: &OutcomeStep) {
     members.text("outcome", &it.name);
     optional(it.description.as_deref(), |it| members.text("description", it));
-    match &it.came_to {
-        Some(Ok(came_to)) => members.value("came_to", came_to),
+    match &it.result {
+        Some(Ok(result)) => members.value("came_to", result),
         Some(Err(reason)) => members.text("problem", reason),
         None => {}
     }

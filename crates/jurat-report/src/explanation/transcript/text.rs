@@ -182,13 +182,13 @@ impl Writer<'_> {
     }
 
     fn outcome(&mut self, it: &OutcomeStep) -> io::Result<()> {
-        let came_to = match &it.came_to {
+        let result = match &it.result {
             Some(Ok(value)) => words::value(value, ROOM),
             Some(Err(reason)) => format!("cannot be decided: {}", cut(reason, ROOM)),
             None => "not decided".to_owned(),
         };
         let about = it.description.as_ref().map_or_else(String::new, |it| format!(" ({})", cut(it, ROOM)));
-        writeln!(self.out, "  {}{about}: {came_to}", self.style.meant(Meaning::Name, &cut(&it.name, ROOM)))?;
+        writeln!(self.out, "  {}{about}: {result}", self.style.meant(Meaning::Name, &cut(&it.name, ROOM)))?;
         let decided = it.decided.as_ref().map(ToString::to_string).unwrap_or_default();
         decided.lines().try_for_each(|line| writeln!(self.out, "    {}", visible_line(line)))
     }

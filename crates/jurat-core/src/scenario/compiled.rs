@@ -5,17 +5,17 @@ use std::collections::HashMap;
 use jurat_format::value::{Map, Val, Value};
 
 use super::state::Place;
-use super::{Condition, Edge, Question, ReadyEdge, Scenario, StateUpdate, ToolFilter};
+use super::{CompiledEdge, Condition, Edge, Question, Scenario, StateUpdate, ToolFilter};
 use crate::effect::{Message, Schema};
 use crate::judge::ReplyForm;
 use crate::template::{Rubric, RubricError, Template, Verified, parser, reference};
 
 /// A scenario compiled to run.
 #[derive(Debug)]
-pub struct ReadyScenario {
+pub struct CompiledScenario {
     pub scenario: Scenario,
     /// Its nodes, in the same order.
-    pub nodes: Vec<ReadyNode>,
+    pub nodes: Vec<CompiledNode>,
     /// The node it starts with.
     pub entry: usize,
     /// The places of its nodes by their ids.
@@ -24,7 +24,7 @@ pub struct ReadyScenario {
 
 /// A node compiled to run.
 #[derive(Debug)]
-pub struct ReadyNode {
+pub struct CompiledNode {
     pub id: String,
     pub question: Question,
     /// Who answers, where it is not the subject of the case.
@@ -42,7 +42,7 @@ pub struct ReadyNode {
     /// How the accumulated state changes.
     pub state_update: Option<StateUpdate>,
     /// The edges that leave it.
-    pub edges: Vec<ReadyEdge>,
+    pub edges: Vec<CompiledEdge>,
     /// The place of each among all edges of the scenario.
     pub edge_numbers: Vec<usize>,
     pub verification: Verification,
@@ -63,7 +63,7 @@ pub enum Verification {
 
 /// Why a scenario cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotReady {
+pub enum NotCompiled {
     /// The entry is no node.
     #[error("the scenario `{scenario}` starts with `{entry}`, which is none of its nodes")]
     Entry { scenario: String, entry: String },
@@ -72,14 +72,14 @@ pub enum NotReady {
     Rubric { node: String, error: RubricError },
 }
 
-impl ReadyScenario {
+impl CompiledScenario {
     /// Compiles a scenario. `parser` is the role that reads answers where neither node nor scenario names one; `None` when there is no such model.
-    pub fn new(scenario: Scenario, parser: Option<&str>) -> Result<ReadyScenario, NotReady> {
+    pub fn new(scenario: Scenario, parser: Option<&str>) -> Result<CompiledScenario, NotCompiled> {
         let entry = scenario
             .nodes
             .iter()
             .position(|it| it.id == scenario.entry)
-            .ok_or_else(|| NotReady::Entry { scenario: scenario.name.clone(), entry: scenario.entry.clone() })?;
+            .ok_or_else(|| NotCompiled::Entry { scenario: scenario.name.clone(), entry: scenario.entry.clone() })?;
         let identity = scenario.nodes[entry].agent_identity.clone();
         let mut leaving: HashMap<&str, Vec<usize>> = HashMap::new();
         for (ix, edge) in scenario.edges.iter().enumerate() {
@@ -89,8 +89,8 @@ impl ReadyScenario {
             let own = leaving.get(node.id.as_str()).cloned().unwrap_or_default();
             let parser = node.models.parser.as_deref().or(scenario.models.parser.as_deref()).or(parser);
             let traits = node.rubric.as_ref().unwrap_or(&scenario.rubric).clone();
-            let rubric = Rubric::new(traits).map_err(|error| NotReady::Rubric { node: node.id.clone(), error })?;
-            Ok(ReadyNode {
+            let rubric = Rubric::new(traits).map_err(|error| NotCompiled::Rubric { node: node.id.clone(), error })?;
+            Ok(CompiledNode {
                 id: node.id.clone(),
                 question: node.question.clone(),
                 subject: node.models.subject.clone().or_else(|| scenario.models.subject.clone()),
@@ -100,16 +100,16 @@ impl ReadyScenario {
                 tools: node.tools.clone().unwrap_or_else(|| scenario.tools.clone()),
                 tool_filter: node.tool_filter.clone(),
                 state_update: node.state_update.clone(),
-                edges: own.iter().map(|ix| ReadyEdge::new(scenario.edges[*ix].clone())).collect(),
+                edges: own.iter().map(|ix| CompiledEdge::new(scenario.edges[*ix].clone())).collect(),
                 edge_numbers: own,
                 verification: Verification::of(node, parser.is_some()),
                 rubric,
             })
         };
-        let nodes = scenario.nodes.iter().map(node).collect::<Result<_, NotReady>>()?;
+        let nodes = scenario.nodes.iter().map(node).collect::<Result<_, NotCompiled>>()?;
         // Of nodes with one id the first counts.
         let places = scenario.nodes.iter().enumerate().rev().map(|(ix, it)| (it.id.clone(), ix)).collect();
-        Ok(ReadyScenario { nodes, entry, scenario, places })
+        Ok(CompiledScenario { nodes, entry, scenario, places })
     }
 
     /// The place of a node.
@@ -121,7 +121,7 @@ impl ReadyScenario {
 /// The role that reads answers.
 pub const PARSER: &str = "parser";
 
-impl ReadyNode {
+impl CompiledNode {
     /// Whether a model has to read or to rate its answers.
     pub fn needs_parser(&self) -> bool {
         self.verification.needs_parser() || self.rubric.traits().iter().any(crate::template::Trait::is_asked)
