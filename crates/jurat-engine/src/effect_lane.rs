@@ -146,28 +146,13 @@ impl EffectLane<'_> {
             parse_json(&open.text).unwrap_or(Record { value: Val::Null, repeated_key: false });
         let (id, source) = (id_text(&open.id), open.place.source);
         let label = CaseLabel { id: &id, variant: self.variant(open) };
-        let base = match self.rows.base(source, Record { value: row.borrowed(), repeated_key }) {
-            Ok(base) => base,
-            Err(verdict) => {
-                let case =
-                    Case::without_evidence(self.plan, self.rows.case_name(self.plan, &id, (source, &row)), &verdict);
-                return self.put(open, &open.text, &row, &case, started);
-            }
-        };
-        let room = Room::default();
-        let begin = || {
-            let name = self.rows.case_name(self.plan, &id, (source, &base));
-            match &self.plan.ask {
-                Some(ask) => {
-                    let asked = self.asked(open);
-                    Case::of_probe(self.plan, (ask, asked.prompt), asked.subject(), &base, name, &room)
-                }
-                None => Case::of_evidence(self.plan, &base, name),
-            }
-        };
+        let base = self.rows.base(source, Record { value: row.borrowed(), repeated_key });
+        let (room, asked) = (Room::default(), self.plan.ask.as_ref().map(|_| self.asked(open)));
+        let begin = || self.rows.begin(self.plan, (&id, source), (&row, &base), asked, &room);
         let has_tools = self.plan.ask.as_ref().is_some_and(|it| !it.tools.is_empty());
         let case = self.driven(&begin, open, label, has_tools).await?;
-        self.put(open, &open.text, room.evidence().unwrap_or(&base), &case, started)
+        let evidence = room.evidence().or(base.as_ref().ok()).unwrap_or(&row);
+        self.put(open, &open.text, evidence, &case, started)
     }
 
     /// A case that stands in the definition: a conversation, or a task for an agent.

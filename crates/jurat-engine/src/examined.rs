@@ -98,11 +98,6 @@ impl Examined {
     pub fn has_errors(&self) -> bool {
         self.problems.iter().any(|it| it.severity() == Severity::Error)
     }
-
-    /// Whether anything stands in the way of replaying a recording of it: code that was called then need not be here now.
-    pub fn has_errors_for_replay(&self) -> bool {
-        self.problems.iter().any(prevents_plan)
-    }
 }
 
 /// The first rows of each source. Standard input cannot be looked at now, and makes the sample partial.

@@ -49,7 +49,6 @@ mod tally;
 mod variants;
 pub mod view;
 
-pub use agents::AgentError;
 pub use budget::{Admitted, Amount, Budget, BudgetLimits};
 pub use case_label::CaseLabel;
 pub use definition::{documents, suite_hash};

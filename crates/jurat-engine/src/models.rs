@@ -13,12 +13,12 @@ use jurat_core::scenario::Callable;
 use jurat_core::suite::{ServerSpec, server_digest};
 use jurat_core::verdict::StopReason;
 use jurat_format::source::Files;
-use jurat_format::value::Value;
+use jurat_format::value::{Span, Value};
 use jurat_host::hook::{self, Ender, HookCall};
 use jurat_model::proxy::SharedMeter;
 use jurat_model::{
-    Asker, Bound, Function, Meter, Model, OpenError, Price, Proxies, Reservation, ResolveError, Settled, Supervisor,
-    Toolbox, Transport, TransportOptions,
+    Asker, Bound, Function, Meter, Model, OpenError, Price, Proxies, Reservation, Settled, Supervisor, Toolbox,
+    Transport, TransportOptions,
 };
 
 use crate::agents::{self, Agents};
@@ -26,10 +26,10 @@ use crate::effects::no_model;
 use crate::evaluators::Evaluators;
 use crate::host_function::call_apart;
 use crate::perform::{ActionContext, Call, CheckEnvironment, LocalFuture, Perform, Performer};
-use crate::roles::{RoleModel, Roles, Unresolved};
+use crate::roles::{RoleModel, Roles};
 use crate::{Budget, BudgetLimits, Stop};
 
-/// A model that cannot be asked.
+/// Options that do not fit the models of a suite.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// A role was given a model, and no task uses it.
@@ -37,31 +37,6 @@ pub enum ModelError {
     UnusedRole {
         role: String,
         /// The roles that are asked, in words.
-        asked: String,
-    },
-    /// No model is configured for the role.
-    #[error(
-        "{asker} asks the role `{role}`, for which no model is configured; give one with `--model {role}=provider/model`"
-    )]
-    NoModel { asker: String, role: String },
-    /// The role has several models, and only one can be asked.
-    #[error("the role `{role}` has {n} models, and {asker} asks one; {remedy}")]
-    Several { asker: String, remedy: &'static str, role: String, n: usize },
-    /// It cannot be known who is meant.
-    #[error(transparent)]
-    Resolve(#[from] ResolveError),
-    /// It cannot be made ready.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// A model is asked in two ways.
-    #[error("`{role}` judges and is asked for embeddings; name two roles, one for each")]
-    TwoUses { role: String },
-    /// Scenarios and `ask` would talk to different subjects.
-    #[error(
-        "scenarios and agents talk to the role `subject`, and `ask` asks {asked}; let `ask` ask `subject`, or make two suites of them"
-    )]
-    OtherSubjects {
-        /// Whom `ask` asks.
         asked: String,
     },
     /// A budget cannot be enforced.
@@ -123,8 +98,8 @@ impl OpenModels {
         files: &dyn Files,
         env: &dyn Fn(&str) -> Option<String>,
         functions: &Functions,
-    ) -> (OpenModels, Vec<Unresolved>) {
-        let (mut by_role, mut unresolved) = (BTreeMap::new(), Vec::new());
+    ) -> (OpenModels, Vec<(OpenError, Option<Span>)>) {
+        let (mut by_role, mut unopened) = (BTreeMap::new(), Vec::new());
         for RoleModel { role, model, folder, place, .. } in &roles.models {
             let name = model.name.clone();
             let function = (model.endpoint.codec == CALL).then(|| functions.get(&model.endpoint.model)).flatten();
@@ -138,10 +113,10 @@ impl OpenModels {
                     let key = EndpointKey::new(&endpoint);
                     by_role.insert(role.clone(), Ready { model: Arc::new(model), name, endpoint, key });
                 }
-                Err(error) => unresolved.push(Unresolved { error: error.into(), place: *place }),
+                Err(error) => unopened.push((error, *place)),
             }
         }
-        (OpenModels(by_role), unresolved)
+        (OpenModels(by_role), unopened)
     }
 }
 

@@ -17,11 +17,11 @@ use jurat_model::provider::names;
 use jurat_model::{OpenError, Proxies, ResolveError, Supervisor, Toolbox, ToolboxError, ToolboxOptions};
 use jurat_sandbox::{Program, Refused};
 
-use crate::agents::{AgentEnvironment, AgentError, Agents};
+use crate::agents::{AgentEnvironment, Agents, Obstacle};
 use crate::evaluators::{self, Workers};
 use crate::models::OpenModels;
-use crate::roles::{Unresolved, main_folder, place_of_setting};
-use crate::{Definition, EvaluatorError, Functions, HostFunctions, ModelError, Roles};
+use crate::roles::{main_folder, place_of_setting};
+use crate::{Definition, EvaluatorError, Functions, HostFunctions, Roles};
 
 /// What the program that runs a definition provides.
 pub struct Resources<'r> {
@@ -83,8 +83,8 @@ pub(crate) fn require(
     let Resources { files, env, env_files, functions, evaluators, ref worker, .. } = *conditions.resources;
     let mut missing = Missing { suite, env_files, problems: Vec::new() };
     let roles = missing.roles(definition, conditions.models, env);
-    let (models, unresolved) = OpenModels::open(&roles, files, env, functions);
-    missing.models(&unresolved);
+    let (models, unopened) = OpenModels::open(&roles, files, env, functions);
+    missing.models(unopened.into_iter().map(|(error, place)| self::unopened(suite, &error, place, env_files)));
     let tool_options =
         ToolboxOptions { proxies: place.proxies, supervisor: place.supervisor, ..ToolboxOptions::default() };
     let tools = missing.tools(&suite.tools, env, tool_options);
@@ -117,6 +117,9 @@ pub(crate) fn require_roles(
     if missing.problems.is_empty() { Ok(roles) } else { Err(missing.problems) }
 }
 
+/// How many problems of one kind are reported.
+pub(crate) const MOST_PROBLEMS: usize = 100;
+
 /// Problems as they are found.
 struct Missing<'m> {
     suite: &'m Suite,
@@ -132,16 +135,14 @@ impl Missing<'_> {
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Roles {
         let Definition { suite, sources, plan } = definition;
-        let (roles, unresolved) = Roles::resolve(plan, suite, sources, models, env);
-        self.models(&unresolved);
+        let (roles, problems) = Roles::resolve(plan, suite, sources, models, env, self.env_files);
+        self.models(problems);
         roles
     }
 
     /// Of thousands of models that cannot be asked the first hundred are enough to read.
-    fn models(&mut self, unresolved: &[Unresolved]) {
-        for unresolved in unresolved.iter().take(100) {
-            self.push(model_problem(self.suite, unresolved, self.env_files));
-        }
+    fn models(&mut self, problems: impl IntoIterator<Item = Problem>) {
+        problems.into_iter().take(MOST_PROBLEMS).for_each(|it| self.push(it));
     }
 
     /// What several roles, tasks or cases share is wrong once.
@@ -166,7 +167,7 @@ impl Missing<'_> {
     }
 
     fn evaluators(&mut self, plan: &Plan, folder: &Path, workers: &Workers, functions: &HostFunctions) {
-        for error in evaluators::missing(plan, folder, workers, functions).into_iter().take(100) {
+        for error in evaluators::missing(plan, folder, workers, functions).into_iter().take(MOST_PROBLEMS) {
             self.push(evaluator_problem(self.suite, &error));
         }
     }
@@ -181,41 +182,42 @@ impl Missing<'_> {
         let n_before = self.problems.len();
         let wires = Agents::check_wires(plan, roles);
         let (agents, errors) = Agents::open(plan, environment, resources.agents, resources.env);
-        for (case, error) in wires.into_iter().chain(errors).take(100) {
-            self.push(agent_problem(self.suite, &case, &error));
+        for (case, error) in wires.into_iter().chain(errors).take(MOST_PROBLEMS) {
+            self.push(agent_problem(self.suite, &case, error));
         }
         (self.problems.len() == n_before).then_some(agents)
     }
 }
 
-fn model_problem(suite: &Suite, Unresolved { error, place }: &Unresolved, env_files: &[PathBuf]) -> Problem {
+/// A model that cannot be made ready.
+fn unopened(suite: &Suite, error: &OpenError, place: Option<Span>, env_files: &[PathBuf]) -> Problem {
     match error {
-        ModelError::Resolve(error) | ModelError::Open(OpenError::Resolve(error)) => {
-            resolve_problem(suite, error, *place, env_files)
-        }
-        ModelError::Open(error) => placed(open_problem(error), suite, *place, "named here"),
-        ModelError::NoModel { asker, role } => {
-            let problem = Problem::new(&codes::NO_MODEL, format!("{asker} asks the role `{role}`, which has no model"));
-            let problem = placed(problem, suite, *place, "asks it");
-            let similar = nearest(role, suite.models.iter().map(|it| it.name.value.as_str()));
-            match suite.models.iter().find(|it| Some(it.name.value.as_str()) == similar) {
-                Some(near) => problem
-                    .at(near.name.span, "a role with a similar name")
-                    .help(format!("did you mean to call it `{role}`?")),
-                None => problem.help(format!(
-                    "add `models: {{ {role}: provider/model }}`, or give it with `--model {role}=provider/model`"
-                )),
-            }
-        }
-        ModelError::Several { asker, remedy, role, n } => {
-            let message = format!("the role `{role}` has {n} models, and {asker} asks one");
-            placed(Problem::new(&codes::SEVERAL_MODELS, message), suite, *place, "several models").help(*remedy)
-        }
-        _ => placed(Problem::new(&codes::BAD_MODEL, error.to_string()), suite, *place, "named here"),
+        OpenError::Resolve(error) => resolve_problem(suite, error, place, env_files),
+        error => placed(open_problem(error), suite, place, "named here"),
     }
 }
 
-fn resolve_problem(suite: &Suite, error: &ResolveError, place: Option<Span>, env_files: &[PathBuf]) -> Problem {
+/// A role that something asks, and that has no model.
+pub(crate) fn no_model(suite: &Suite, asker: &str, role: &str, place: Option<Span>) -> Problem {
+    let problem = Problem::new(&codes::NO_MODEL, format!("{asker} asks the role `{role}`, which has no model"));
+    let problem = placed(problem, suite, place, "asks it");
+    let similar = nearest(role, suite.models.iter().map(|it| it.name.value.as_str()));
+    match suite.models.iter().find(|it| Some(it.name.value.as_str()) == similar) {
+        Some(near) => {
+            problem.at(near.name.span, "a role with a similar name").help(format!("did you mean to call it `{role}`?"))
+        }
+        None => problem.help(format!(
+            "add `models: {{ {role}: provider/model }}`, or give it with `--model {role}=provider/model`"
+        )),
+    }
+}
+
+pub(crate) fn resolve_problem(
+    suite: &Suite,
+    error: &ResolveError,
+    place: Option<Span>,
+    env_files: &[PathBuf],
+) -> Problem {
     let setting = place_of_setting(suite, error, place);
     match error {
         ResolveError::MissingKey { model, variables } if !env_files.is_empty() => {
@@ -292,26 +294,14 @@ fn evaluator_problem(suite: &Suite, error: &EvaluatorError) -> Problem {
     placed(Problem::new(code, error.to_string()), suite, place, "this evaluator")
 }
 
-fn agent_problem(suite: &Suite, case: &str, error: &AgentError) -> Problem {
+fn agent_problem(suite: &Suite, case: &str, obstacle: Obstacle) -> Problem {
     let written = suite.cases.iter().find(|it| it.id.value == case);
-    let of_case = written.map(|it| it.id.span);
-    let of_agent = written.and_then(|it| agent_place(suite, it));
-    let at_agent = |code, message: String| placed(Problem::new(code, message), suite, of_agent, "this agent");
-    match error {
-        AgentError::NoProgram { agent, error, remedy } => {
-            at_agent(&codes::NO_PROGRAM, format!("agent `{agent}`: {error}")).help(remedy.as_str())
-        }
-        AgentError::NoScript { .. } => at_agent(&codes::NOT_FOUND, error.to_string()),
-        AgentError::NoTemplate { .. } | AgentError::NoArtifact { .. } => {
-            placed(Problem::new(&codes::NOT_FOUND, error.to_string()), suite, of_case, "this case")
-        }
-        AgentError::NotThere { .. } => at_agent(&codes::NOT_FOUND, error.to_string()),
-        AgentError::HostNetwork(_) | AgentError::NoSandbox { .. } => at_agent(&codes::NEEDS_OPTION, error.to_string()),
-        AgentError::NoVariable { .. } => at_agent(&codes::UNSET_VARIABLE, error.to_string()),
-        AgentError::OtherWire { .. } => at_agent(&codes::BAD_MODEL, error.to_string()),
-        AgentError::NoFunction { .. } => at_agent(&codes::MISSING_FUNCTION, error.to_string()),
-        AgentError::NoWorkers => at_agent(&codes::NO_PROGRAM, error.to_string()),
-    }
+    let (place, text) = match obstacle.is_of_case {
+        true => (written.map(|it| it.id.span), "this case"),
+        false => (written.and_then(|it| agent_place(suite, it)), "this agent"),
+    };
+    let problem = placed(Problem::new(obstacle.code, obstacle.message), suite, place, text);
+    obstacle.help.into_iter().fold(problem, Problem::help)
 }
 
 /// Where the agent of a case is defined: under `agents`, or in the case.
@@ -320,7 +310,7 @@ fn agent_place(suite: &Suite, case: &AgentCaseText) -> Option<Span> {
 }
 
 /// With its place, or the beginning of the suite where the place is not known.
-fn placed(problem: Problem, suite: &Suite, place: Option<Span>, text: &str) -> Problem {
+pub(crate) fn placed(problem: Problem, suite: &Suite, place: Option<Span>, text: &str) -> Problem {
     match (place, &suite.name) {
         (Some(place), _) => problem.at(place, text),
         (None, Some(name)) => problem.at(name.span, "this suite"),

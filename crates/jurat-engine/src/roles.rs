@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use jurat_core::effect::{Endpoint, Role};
 use jurat_core::plan::{Plan, PlannedTask};
 use jurat_core::suite::{self, Model as Written, Suite};
-use jurat_format::problem::{listed_all, nearest};
+use jurat_format::codes;
+use jurat_format::problem::{Problem, listed_all, nearest};
 use jurat_format::source::Sources;
 use jurat_format::value::{Span, Value};
 use jurat_model::provider::describe;
 use jurat_model::{ResolveError, ResolvedModel};
 
 use crate::models::CALL;
+use crate::requirements::{MOST_PROBLEMS, no_model, placed, resolve_problem};
 use crate::{BudgetLimits, ModelError, Subject};
 
 /// A model that is asked, before it is made ready.
@@ -38,13 +40,6 @@ pub struct Roles {
     pub subjects: Vec<Subject>,
 }
 
-/// A model that cannot be asked, and where the definition names it.
-#[derive(Debug)]
-pub(crate) struct Unresolved {
-    pub(crate) error: ModelError,
-    pub(crate) place: Option<Span>,
-}
-
 impl Roles {
     /// The models that a plan asks. `given` are `role=provider/model` from the command line, relative to the current directory; models of the suite are relative
     /// to the file that names them.
@@ -55,23 +50,25 @@ impl Roles {
         sources: &Sources,
         given: &[(String, String)],
         env: &dyn Fn(&str) -> Option<String>,
-    ) -> (Roles, Vec<Unresolved>) {
+        env_files: &[PathBuf],
+    ) -> (Roles, Vec<Problem>) {
         let mut resolving = Resolving {
             suite,
             sources,
             given,
             env,
+            env_files,
             defined: suite.models.iter().rev().map(|it| (it.name.value.as_str(), it)).collect(),
             known: HashSet::new(),
             roles: Roles::default(),
-            unresolved: Vec::new(),
+            problems: Vec::new(),
         };
         resolving.judges(plan);
         resolving.embedders(plan);
         resolving.nodes(plan);
         resolving.agents(plan);
         resolving.subjects(plan);
-        (resolving.roles, resolving.unresolved)
+        (resolving.roles, resolving.problems)
     }
 
     /// The model that a role has, when an endpoint was asked for another one. What is not asked over HTTP stands for any model.
@@ -119,16 +116,15 @@ struct Resolving<'r> {
     sources: &'r Sources,
     given: &'r [(String, String)],
     env: &'r dyn Fn(&str) -> Option<String>,
+    /// Where files with variables were looked for.
+    env_files: &'r [PathBuf],
     /// The roles of the suite by their names; the first of a name counts.
     defined: HashMap<&'r str, &'r suite::Role>,
     /// The roles that were looked up.
     known: HashSet<Role>,
     roles: Roles,
-    unresolved: Vec<Unresolved>,
+    problems: Vec<Problem>,
 }
-
-/// How many models that cannot be asked are placed exactly. A suite may have thousands of them.
-const MOST_PLACED: usize = 200;
 
 /// What asks a role: in words, and where it stands.
 struct Asker {
@@ -156,8 +152,8 @@ impl Resolving<'_> {
         for task in &plan.tasks {
             let Some(role) = task.work.embedder() else { continue };
             if self.roles.models.iter().any(|it| it.role == Role::from(role) && !it.embeds) {
-                let place = place_of(self.suite, role);
-                self.unresolved.push(Unresolved { error: ModelError::TwoUses { role: role.to_owned() }, place });
+                let message = format!("`{role}` judges and is asked for embeddings; name two roles, one for each");
+                self.bad_model(message, place_of(self.suite, role));
                 continue;
             }
             if !self.known.insert(role.into()) {
@@ -169,7 +165,7 @@ impl Resolving<'_> {
                 Ok(model) => {
                     self.roles.models.push(RoleModel { role: role.into(), model, folder, embeds: true, place });
                 }
-                Err(error) => self.unresolved.push(Unresolved { error: error.into(), place }),
+                Err(error) => self.unresolved(&error, place),
             }
         }
     }
@@ -205,9 +201,9 @@ impl Resolving<'_> {
     fn subjects(&mut self, plan: &Plan) {
         let roles = match subject_roles(plan) {
             Ok(roles) => roles,
-            Err(error) => {
+            Err(message) => {
                 let place = self.suite.ask.as_ref().and_then(|it| it.models.first()).map(|it| it.span);
-                return self.unresolved.push(Unresolved { error, place });
+                return self.bad_model(message, place);
             }
         };
         for role in &roles {
@@ -259,10 +255,10 @@ impl Resolving<'_> {
     fn only(&mut self, role: &str, asker: &Asker, remedy: &'static str) -> Option<Found> {
         let mut found = self.found(role, asker);
         if found.len() > 1 {
-            let error =
-                ModelError::Several { asker: asker.words.clone(), remedy, role: role.to_owned(), n: found.len() };
+            let message = format!("the role `{role}` has {} models, and {} asks one", found.len(), asker.words);
+            let problem = Problem::new(&codes::SEVERAL_MODELS, message);
             let place = self.defined.get(role).map(|it| it.name.span);
-            self.unresolved.push(Unresolved { error, place });
+            self.problems.push(placed(problem, self.suite, place, "several models").help(remedy));
             return None;
         }
         found.pop()
@@ -278,8 +274,8 @@ impl Resolving<'_> {
             return self.described(role, &[], main_folder(self.sources), place).into_iter().collect();
         }
         let Some(written) = self.defined.get(role).copied() else {
-            let error = ModelError::NoModel { asker: asker.words.clone(), role: role.to_owned() };
-            self.unresolved.push(Unresolved { error, place: place_of(self.suite, role).or(asker.place) });
+            let place = place_of(self.suite, role).or(asker.place);
+            self.problems.push(no_model(self.suite, &asker.words, role, place));
             return Vec::new();
         };
         written.models.iter().filter_map(|it| self.written(it)).collect()
@@ -302,13 +298,22 @@ impl Resolving<'_> {
         match describe(spec, settings, self.env) {
             Ok(model) => Some(Found { model, folder, place }),
             Err(error) => {
-                let has_room = self.unresolved.len() < MOST_PLACED;
-                let setting = has_room.then(|| place_of_setting(self.suite, &error, place)).flatten();
-                let place = setting.or(place);
-                self.unresolved.push(Unresolved { error: error.into(), place });
+                self.unresolved(&error, place);
                 None
             }
         }
+    }
+
+    /// Notes a model that cannot be known. A suite may have thousands of them, and looking for their places takes time.
+    fn unresolved(&mut self, error: &ResolveError, place: Option<Span>) {
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push(resolve_problem(self.suite, error, place, self.env_files));
+        }
+    }
+
+    fn bad_model(&mut self, message: String, place: Option<Span>) {
+        let problem = Problem::new(&codes::BAD_MODEL, message);
+        self.problems.push(placed(problem, self.suite, place, "named here"));
     }
 }
 
@@ -345,13 +350,16 @@ pub(crate) fn main_folder(sources: &Sources) -> PathBuf {
 }
 
 /// The roles that make the matrix of subjects: those that `ask` asks, or the one that scenarios talk to.
-fn subject_roles(plan: &Plan) -> Result<Vec<&str>, ModelError> {
+fn subject_roles(plan: &Plan) -> Result<Vec<&str>, String> {
     let asked: Vec<&str> = plan.ask.iter().flat_map(|it| &it.models).map(String::as_str).collect();
     let talks = plan.scenarios.iter().flat_map(|it| &it.nodes).any(|it| it.subject.is_none())
         || plan.cases.iter().any(|it| it.agent.asks() == Some(SUBJECT));
     match (asked.as_slice(), talks) {
         ([], true) => Ok(vec![SUBJECT]),
-        ([_, ..], true) if asked != [SUBJECT] => Err(ModelError::OtherSubjects { asked: listed_all(asked) }),
+        ([_, ..], true) if asked != [SUBJECT] => Err(format!(
+            "scenarios and agents talk to the role `subject`, and `ask` asks {}; let `ask` ask `subject`, or make two suites of them",
+            listed_all(asked)
+        )),
         _ => Ok(asked),
     }
 }

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use jurat_compare::expression::{Expression, ExpressionError, Interrupt};
+use jurat_core::case::{Case, Room};
 use jurat_core::evidence::fault::of_run;
 use jurat_core::evidence::run;
 use jurat_core::plan::{CaseName, Plan, row_tags};
@@ -14,6 +15,7 @@ use jurat_core::verdict::{StopReason, Verdict};
 use jurat_format::value::{JsonError, Map, Record, Val, parse_json};
 use jurat_store::records::{Chunk, RowAt, RowId, RowLimits, RowNames, read_all_within, row_id, sections_by_source};
 
+use crate::variants::Asked;
 use crate::{Rerun, RunError, Stop};
 
 /// Which rows are run.
@@ -212,6 +214,25 @@ impl<'r> Rows<'r> {
     pub(crate) fn id<'v>(&self, at: &RowAt, row: &'v Val<'_>, text: &str) -> Result<RowId<'v>, RunError> {
         let path = self.sections.get(at.source as usize).and_then(|it| it.id.as_ref()).map(|it| &it.value);
         row_id(row, path, text).map_err(|error| RunError::Id { row: self.name(at), error })
+    }
+
+    /// The case of a row at its beginning. The row holds its evidence, or a model is asked about it, or it is known why there is none.
+    pub(crate) fn begin<'p>(
+        &'p self,
+        plan: &'p Plan,
+        (id, source): (&'p str, u32),
+        (row, base): (&'p Val<'p>, &'p Result<Val<'p>, Verdict>),
+        asked: Option<&Asked>,
+        room: &'p Room<'p>,
+    ) -> Case<'p> {
+        let name = self.case_name(plan, id, (source, base.as_ref().unwrap_or(row)));
+        match (base, plan.ask.as_ref().zip(asked)) {
+            (Err(verdict), _) => Case::without_evidence(plan, name, verdict),
+            (Ok(base), None) => Case::of_evidence(plan, base, name),
+            (Ok(base), Some((ask, asked))) => {
+                Case::of_probe(plan, (ask, asked.prompt), asked.subject(), base, name, room)
+            }
+        }
     }
 
     pub(crate) fn parsed<'t>(&self, at: &RowAt, text: &'t str) -> Result<Record<'t>, RunError> {

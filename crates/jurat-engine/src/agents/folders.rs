@@ -54,7 +54,7 @@ impl Folders {
         let root = root.keep();
         let folders = Folders {
             name: hash[..16].to_owned(),
-            stored: root.join("kept"),
+            stored: root.join("stored"),
             workspace: root.join("workspace"),
             home: root.join("home"),
             tmp: root.join("tmp"),

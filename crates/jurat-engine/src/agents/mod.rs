@@ -38,8 +38,7 @@ use crate::{Budget, Models, Stop};
 use function::FunctionTurns;
 use probe::ModelTurns;
 use program::ProgramTurns;
-pub use ready::AgentError;
-pub(crate) use ready::{AgentEnvironment, endpoint_value};
+pub(crate) use ready::{AgentEnvironment, Obstacle, endpoint_value};
 use turns::{Begun, Task};
 
 /// The agents of a plan, ready to run.

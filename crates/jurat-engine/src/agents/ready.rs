@@ -8,6 +8,8 @@ use std::sync::Arc;
 use jurat_core::agent::{AgentCase, Isolation, Network, Performer, Wire};
 use jurat_core::plan::Plan;
 use jurat_core::scenario::Function;
+use jurat_format::codes;
+use jurat_format::problem::Code;
 use jurat_format::value::{Map, Val, Value};
 use jurat_host::program::{self, FoundProgram, ProgramError};
 use jurat_host::workspace;
@@ -17,72 +19,24 @@ use tokio::sync::Semaphore;
 use super::{Agents, Ready};
 use crate::{HostFunctions, Roles};
 
-/// An agent that cannot be run.
-#[derive(Debug, thiserror::Error)]
-pub enum AgentError {
-    /// Its program is not there.
-    #[error("agent `{agent}`: {error}; {remedy}")]
-    NoProgram {
-        agent: String,
-        error: ProgramError,
-        /// What to do about it.
-        remedy: String,
-    },
-    /// The template of a case cannot be read.
-    #[error("case `{case}`: its workspace cannot be made from `{}`: {why}", path.display())]
-    NoTemplate { case: String, path: PathBuf, why: String },
-    /// The script that its interpreter should read is not where the agent sees it.
-    #[error("agent `{agent}`: {why}")]
-    NoScript {
-        agent: String,
-        /// Where it is, or is not, and what to do.
-        why: String,
-    },
-    /// The artifact of a case is not there.
-    #[error("case `{case}`: there is no file `{}`, which should hold its recorded run", path.display())]
-    NoArtifact { case: String, path: PathBuf },
-    /// A directory that it should see is not there.
-    #[error("agent `{agent}`: `{}` is not there, which it should see", path.display())]
-    NotThere { agent: String, path: PathBuf },
-    /// It asks for all of the network, which is not allowed.
-    #[error(
-        "agent `{0}` asks for all of the network (`network: host`), which nothing is protected from; give `--unsafe-host` \
-         if that is meant, or name what it needs with `network: {{ allow: […] }}`"
-    )]
-    HostNetwork(String),
-    /// A variable that is passed on is not set.
-    #[error("agent `{agent}` is passed the variable `{name}`, which is not set")]
-    NoVariable { agent: String, name: String },
-    /// Its program speaks to models in another way than its model is spoken to.
-    #[error(
-        "agent `{agent}` asks its model as `{speaks}`, and `{model}` is asked as `{asked}`; give it a model of {remedy}"
-    )]
-    OtherWire {
-        agent: String,
-        speaks: &'static str,
-        model: String,
-        /// How the model is asked.
-        asked: String,
-        remedy: String,
-    },
-    /// A function that this program does not have.
-    #[error(
-        "agent `{agent}` is the function `{function}` of the program that runs the suite, and this program has none of that name; \
-         run it there, or replay a recording"
-    )]
-    NoFunction { agent: String, function: String },
-    /// This machine cannot isolate it.
-    #[error("agent `{agent}`: {why}")]
-    NoSandbox {
-        agent: String,
-        /// What failed and what to change.
-        why: String,
-    },
-    /// The embedding program cannot start the sandbox.
-    #[error(
-        "agents run in a sandbox that this program cannot start: call `jurat::serve_as_worker()` first thing in `main`"
-    )]
-    NoWorkers,
+/// What stands in the way of running a case.
+#[derive(Debug)]
+pub(crate) struct Obstacle {
+    pub(crate) code: &'static Code,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+    /// Whether it is about the case, rather than its agent.
+    pub(crate) is_of_case: bool,
+}
+
+impl Obstacle {
+    fn of_agent(code: &'static Code, message: String) -> Obstacle {
+        Obstacle { code, message, help: None, is_of_case: false }
+    }
+
+    fn of_case(code: &'static Code, message: String) -> Obstacle {
+        Obstacle { is_of_case: true, ..Obstacle::of_agent(code, message) }
+    }
 }
 
 /// What agents need of the world.
@@ -111,7 +65,7 @@ impl Agents {
         environment: AgentEnvironment,
         functions: &HostFunctions,
         env: &dyn Fn(&str) -> Option<String>,
-    ) -> (Agents, Vec<(String, AgentError)>) {
+    ) -> (Agents, Vec<(String, Obstacle)>) {
         let (mut by_case, mut errors) = (BTreeMap::new(), Agents::check_sandbox(plan, &environment));
         let mut found = Programs::default();
         for case in &plan.cases {
@@ -125,17 +79,19 @@ impl Agents {
     }
 
     /// The agents that this machine cannot isolate, by their cases.
-    fn check_sandbox(plan: &Plan, environment: &AgentEnvironment) -> Vec<(String, AgentError)> {
+    fn check_sandbox(plan: &Plan, environment: &AgentEnvironment) -> Vec<(String, Obstacle)> {
         let Some(worker) = environment.worker.as_ref().filter(|_| !environment.is_on_host) else { return Vec::new() };
         let cases: Vec<&Arc<AgentCase>> = plan.cases.iter().filter(|it| needs_namespaces(it)).collect();
         let why = if cases.is_empty() { None } else { unavailable(worker) };
         let Some(why) = why else { return Vec::new() };
-        let error = |agent: &str| AgentError::NoSandbox { agent: agent.to_owned(), why: why.clone() };
-        cases.iter().map(|it| (it.id.clone(), error(&it.agent.name))).collect()
+        let obstacle = |it: &&Arc<AgentCase>| {
+            Obstacle::of_agent(&codes::NEEDS_OPTION, format!("agent `{}`: {why}", it.agent.name))
+        };
+        cases.iter().map(|it| (it.id.clone(), obstacle(it))).collect()
     }
 
     /// The agents that cannot ask the models that they are given, by their cases.
-    pub(crate) fn check_wires(plan: &Plan, roles: &Roles) -> Vec<(String, AgentError)> {
+    pub(crate) fn check_wires(plan: &Plan, roles: &Roles) -> Vec<(String, Obstacle)> {
         let mut errors = Vec::new();
         for case in &plan.cases {
             let asked = roles.models.iter().filter(|it| case.agent.asks() == Some(it.role.name()));
@@ -173,16 +129,24 @@ fn one(
     functions: &HostFunctions,
     env: &dyn Fn(&str) -> Option<String>,
     found: &mut Programs,
-) -> Result<Ready, AgentError> {
+) -> Result<Ready, Obstacle> {
     let agent = &case.agent;
     if agent.network() == Network::Host && !environment.is_on_host {
-        return Err(AgentError::HostNetwork(agent.name.clone()));
+        let message = format!(
+            "agent `{}` asks for all of the network (`network: host`), which nothing is protected from; give `--unsafe-host` \
+             if that is meant, or name what it needs with `network: {{ allow: […] }}`",
+            agent.name
+        );
+        return Err(Obstacle::of_agent(&codes::NEEDS_OPTION, message));
     }
     if !agent.runner.is_recorded() && !agent.runner.is_function() && environment.worker.is_none() {
-        return Err(AgentError::NoWorkers);
+        let message = "agents run in a sandbox that this program cannot start: call `jurat::serve_as_worker()` first thing in `main`";
+        return Err(Obstacle::of_agent(&codes::NO_PROGRAM, message.to_owned()));
     }
     if let Some(path) = case.artifact.as_ref().filter(|it| agent.runner.is_recorded() && !it.is_file()) {
-        return Err(AgentError::NoArtifact { case: case.id.clone(), path: path.clone() });
+        let (id, path) = (&case.id, path.display());
+        let message = format!("case `{id}`: there is no file `{path}`, which should hold its recorded run");
+        return Err(Obstacle::of_case(&codes::NOT_FOUND, message));
     }
     let key = format!("{:?} {} {:?} {:?}", agent.runner, agent.name, agent.program, agent.folder);
     let program = match found.get(&key) {
@@ -190,7 +154,7 @@ fn one(
         None => found.entry(key).or_insert(program_of(case, environment)?).clone(),
     };
     if let Some(why) = missing_script(case) {
-        return Err(AgentError::NoScript { agent: agent.name.clone(), why });
+        return Err(Obstacle::of_agent(&codes::NOT_FOUND, format!("agent `{}`: {why}", agent.name)));
     }
     let mut ready = Ready { function: function_of(case, functions)?, ..ready(case, program, env)? };
     // What an agent does on the machine itself says nothing about what it would do in the sandbox, and the other way round.
@@ -243,34 +207,43 @@ pub(super) fn unseen(folder: &Path, argument: &str) -> Option<String> {
 }
 
 /// The function that runs a case, when one does.
-fn function_of(case: &AgentCase, functions: &HostFunctions) -> Result<Option<Function>, AgentError> {
+fn function_of(case: &AgentCase, functions: &HostFunctions) -> Result<Option<Function>, Obstacle> {
     let Some(name) = case.agent.function.as_ref() else { return Ok(None) };
-    let no_function = || AgentError::NoFunction { agent: case.agent.name.clone(), function: name.clone() };
-    functions.get(name).cloned().map(Some).ok_or_else(no_function)
+    functions.get(name).cloned().map(Some).ok_or_else(|| {
+        let message = format!(
+            "agent `{}` is the function `{name}` of the program that runs the suite, and this program has none of that name; \
+             run it there, or replay a recording",
+            case.agent.name
+        );
+        Obstacle::of_agent(&codes::MISSING_FUNCTION, message)
+    })
 }
 
-fn program_of(case: &AgentCase, environment: &AgentEnvironment) -> Result<Option<FoundProgram>, AgentError> {
+fn program_of(case: &AgentCase, environment: &AgentEnvironment) -> Result<Option<FoundProgram>, Obstacle> {
     let agent = &case.agent;
     let Some(name) = agent.program.as_deref().or(agent.runner.program().map(|it| it.name)) else { return Ok(None) };
+    let no_program = |error: ProgramError, remedy: String| Obstacle {
+        help: Some(remedy),
+        ..Obstacle::of_agent(&codes::NO_PROGRAM, format!("agent `{}`: {error}", agent.name))
+    };
     // What is in an image is found there.
     if let Isolation::Container { engine, .. } = &agent.isolation {
         let found = program::find(engine, Path::new(""), environment.search.as_deref());
         let remedy = "install it, or name another engine of containers with `engine`".to_owned();
-        let no_engine = |error| AgentError::NoProgram { agent: agent.name.clone(), error, remedy };
-        return if environment.is_on_host { Ok(None) } else { found.map(|_| None).map_err(no_engine) };
+        let found = found.map_err(|error| no_program(error, remedy));
+        return if environment.is_on_host { Ok(None) } else { found.map(|_| None) };
     }
     let program = program::find(name, &agent.folder, environment.search.as_deref());
-    program.map(Some).map_err(|error| AgentError::NoProgram {
-        agent: agent.name.clone(),
-        error,
-        remedy: match agent.runner.program() {
+    program.map(Some).map_err(|error| {
+        let remedy = match agent.runner.program() {
             Some(known) => {
                 format!("install it with `{}`, or say where it is with `program`", known.package.installation())
             }
             None => {
                 "`command` names a program that is found where programs are, or a path beside the definition".to_owned()
             }
-        },
+        };
+        no_program(error, remedy)
     })
 }
 
@@ -278,7 +251,7 @@ fn ready(
     case: &Arc<AgentCase>,
     program: Option<FoundProgram>,
     env: &dyn Fn(&str) -> Option<String>,
-) -> Result<Ready, AgentError> {
+) -> Result<Ready, Obstacle> {
     let agent = &case.agent;
     let mut digest: Map<'static> = Map::default();
     if let Some(program) = &program {
@@ -290,10 +263,15 @@ fn ready(
         digest.insert("files".into(), files.into_iter().map(Val::from).collect());
     }
     if let Some(path) = agent.read_only.iter().find(|it| !it.exists()) {
-        return Err(AgentError::NotThere { agent: agent.name.clone(), path: path.clone() });
+        let message = format!("agent `{}`: `{}` is not there, which it should see", agent.name, path.display());
+        return Err(Obstacle::of_agent(&codes::NOT_FOUND, message));
     }
     if let Some(template) = &case.workspace {
-        let no_template = |why: String| AgentError::NoTemplate { case: case.id.clone(), path: template.clone(), why };
+        let no_template = |why: String| {
+            let (id, path) = (&case.id, template.display());
+            let message = format!("case `{id}`: its workspace cannot be made from `{path}`: {why}");
+            Obstacle::of_case(&codes::NOT_FOUND, message)
+        };
         let walked = workspace::walk(template).map_err(|error| no_template(error.to_string()))?;
         let hash = walked.digest().ok_or_else(|| no_template("it has too many files, or is too deep".to_owned()))?;
         digest.insert("template".into(), Val::from(hash));
@@ -304,8 +282,10 @@ fn ready(
     }
     let mut secrets = Vec::new();
     for name in &agent.pass_env {
-        let value =
-            env(name).ok_or_else(|| AgentError::NoVariable { agent: agent.name.clone(), name: name.clone() })?;
+        let value = env(name).ok_or_else(|| {
+            let message = format!("agent `{}` is passed the variable `{name}`, which is not set", agent.name);
+            Obstacle::of_agent(&codes::UNSET_VARIABLE, message)
+        })?;
         secrets.push((name.clone(), value));
     }
     Ok(Ready { case: Arc::clone(case), program, function: None, digest, secrets })
@@ -328,23 +308,22 @@ fn digest_of(path: &Path) -> Option<String> {
 }
 
 /// Whether a program can ask a model, which is asked through `codec`.
-fn check_wire(case: &AgentCase, model: &str, codec: &str) -> Result<(), AgentError> {
+fn check_wire(case: &AgentCase, model: &str, codec: &str) -> Result<(), Obstacle> {
     let Some(speaks) = case.agent.runner.wire() else { return Ok(()) };
     // A model that is not asked over HTTP is asked in the agent's place, however it asks.
     let is_http = Wire::named(codec).is_some() || codec == "ollama_chat";
     if speaks.name() == codec || !is_http {
         return Ok(());
     }
-    Err(AgentError::OtherWire {
-        agent: case.agent.name.clone(),
-        speaks: speaks.name(),
-        model: model.to_owned(),
-        asked: codec.to_owned(),
-        remedy: match speaks {
-            Wire::OpenAiChat => "`openai/…`, or of any server that speaks so, with `base_url`".to_owned(),
-            speaks => format!("`{}/…`", speaks.provider()),
-        },
-    })
+    let remedy = match speaks {
+        Wire::OpenAiChat => "`openai/…`, or of any server that speaks so, with `base_url`".to_owned(),
+        speaks => format!("`{}/…`", speaks.provider()),
+    };
+    let (agent, speaks) = (&case.agent.name, speaks.name());
+    let message = format!(
+        "agent `{agent}` asks its model as `{speaks}`, and `{model}` is asked as `{codec}`; give it a model of {remedy}"
+    );
+    Err(Obstacle::of_agent(&codes::BAD_MODEL, message))
 }
 
 /// A model in words for keys: everything that decides what it answers.

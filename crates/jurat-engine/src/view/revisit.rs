@@ -21,6 +21,7 @@ use crate::RunError;
 use crate::drive::{Moment, Outcomes, Until, drive_now};
 use crate::rows::Rows;
 use crate::tally::taken;
+use crate::variants;
 
 /// How much is reported of each case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,26 +170,16 @@ impl RunView {
             let base = room.evidence().unwrap_or(&row);
             return Ok(read(Revisited { row: None, base, state: &state, happened }));
         }
-        let base = match rows.base(source, Record { value: row.borrowed(), repeated_key }) {
-            Ok(base) => base,
-            Err(verdict) => {
-                let name = rows.case_name(&self.plan, &case.id, (source, &row));
-                let state = CaseState::without_evidence(&self.plan, &name, &verdict);
-                return Ok(read(Revisited { row: Some(&row), base: &row, state: &state, happened }));
-            }
-        };
-        let name = rows.case_name(&self.plan, &case.id, (source, &base));
-        let begun = match &self.plan.ask {
-            None => Case::of_evidence(&self.plan, &base, name),
-            Some(ask) => {
-                let variant = self.variant(case.case_ix).cloned().unwrap_or_default();
-                let prompt = ask.prompts.iter().position(|(name, _)| *name == variant.prompt).unwrap_or(0);
-                let asked = Asked { replicate: variant.replicate, ..ANY_SUBJECT };
-                Case::of_probe(&self.plan, (ask, prompt), asked, &base, name, &room)
-            }
-        };
+        let base = rows.base(source, Record { value: row.borrowed(), repeated_key });
+        let variant = self.variant(case.case_ix).cloned().unwrap_or_default();
+        let prompts = self.plan.ask.iter().flat_map(|it| &it.prompts);
+        let prompt = prompts.into_iter().position(|(name, _)| *name == variant.prompt).unwrap_or(0);
+        let Asked { model, name, .. } = ANY_SUBJECT;
+        let asked =
+            variants::Asked { prompt, model: model.clone(), name: name.to_owned(), replicate: variant.replicate };
+        let begun = rows.begin(&self.plan, (&case.id, source), (&row, &base), Some(&asked), &room);
         let state = recorded.concluded(begun, "the run does not say what the subject answered")?;
-        let base = room.evidence().unwrap_or(&base);
+        let base = room.evidence().or(base.as_ref().ok()).unwrap_or(&row);
         Ok(read(Revisited { row: Some(&row), base, state: &state, happened }))
     }
 
@@ -222,7 +213,7 @@ impl RunView {
         Some(report)
     }
 
-    /// What each output of a task's evaluator came to, where it has several: one alone is the task's own.
+    /// The result of each output of a task's evaluator, where it has several: one alone is the task's own.
     fn output_reports(&self, state: &CaseState<'_>, task: TaskIx) -> Vec<OutputReport> {
         let planned = &self.plan.tasks[task.index()];
         if let Some(evaluation) = planned.work.evaluation() {
