@@ -63,7 +63,7 @@ choices! {
 }
 
 /// What happened in a turn.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct TurnRecord {
     pub node_id: String,
     /// Its question, as the node has it.
@@ -153,6 +153,10 @@ impl Execution {
 }
 
 impl TurnRecord {
+    pub(super) fn verify_result(&self) -> Option<bool> {
+        self.verified.as_ref().and_then(Verified::verify_result)
+    }
+
     /// The turn as evidence has it. What there is not is absent, but for the names that paths of criteria may have.
     pub fn to_value(&self) -> Value {
         let mut members: Map<'static> = Map::with_capacity(12);
@@ -167,7 +171,7 @@ impl TurnRecord {
         }
         put("raw_response", self.raw_response.as_deref().map_or(Val::Null, text));
         put("parsed", Val::Map(self.parsed.clone()));
-        put("verify_result", verified(self.verified.as_ref().and_then(Verified::verify_result)));
+        put("verify_result", verified(self.verify_result()));
         if let Some(Val::Map(judged)) = self.verified.as_ref().map(Verified::to_value) {
             for (name, key) in [("score", "granular"), ("judged_by", "judged_by"), ("fields", "fields")] {
                 let value = judged.get(key).filter(|it| !matches!(it, Val::Null));

@@ -52,25 +52,14 @@ struct Turn {
     input: Option<TurnInput>,
     /// What was said between subject and tools.
     dialogue: Dialogue,
-    raw: Option<String>,
-    parsed: Map<'static>,
-    verified: Option<Verified>,
-    rubric: Map<'static>,
-    rubric_errors: Vec<(String, String)>,
-    failure: Option<TurnFailure>,
+    /// What history will have of it, as far as that is known.
+    record: TurnRecord,
     /// That the time of the whole conversation was over.
     time_over: Option<TurnFailure>,
-    update_error: Option<String>,
     /// Whether the state knows of it.
     is_noted: bool,
     /// Whether history and log have it.
     is_recorded: bool,
-}
-
-impl Turn {
-    fn verify_result(&self) -> Option<bool> {
-        self.verified.as_ref().and_then(Verified::verify_result)
-    }
 }
 
 /// What is waited for.
@@ -273,11 +262,7 @@ impl<'p> Traversal<'p> {
         self.turn = Turn {
             input: self.turn.input.take(),
             dialogue: Dialogue { asked, trace, ..Dialogue::default() },
-            raw: raw_response,
-            parsed,
-            verified,
-            rubric,
-            failure,
+            record: TurnRecord { raw_response, parsed, verified, rubric, failure, ..TurnRecord::default() },
             ..Turn::default()
         };
         self.update();

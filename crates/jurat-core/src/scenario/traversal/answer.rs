@@ -12,7 +12,7 @@ use crate::template::RatedTurn;
 impl Traversal<'_> {
     pub(super) fn begin_reading(&mut self) {
         let node = self.node();
-        let raw = self.turn.raw.as_deref().unwrap_or_default();
+        let raw = self.turn.record.raw_response.as_deref().unwrap_or_default();
         let asking = |(messages, schema): (Vec<Message>, &Schema)| {
             let request =
                 ModelRequest { output: Some(schema.clone()), ..ModelRequest::new(node.parser.clone(), messages) };
@@ -49,7 +49,7 @@ impl Traversal<'_> {
             return;
         }
         let node = self.node();
-        let raw = self.turn.raw.clone().unwrap_or_default();
+        let raw = self.turn.record.raw_response.clone().unwrap_or_default();
         let replies: Vec<_> = rubric.iter().filter_map(|it| it.end().map(replied)).collect();
         let read = parser.as_ref().and_then(|it| it.end().cloned());
         let node_results = Val::Map(self.state.node_results.clone());
@@ -67,17 +67,17 @@ impl Traversal<'_> {
             None => self.verify(None, &raw, &node_results),
         };
         if let Some((stage, category, reason)) = failure {
-            self.turn.failure = Some(TurnFailure { category, stage: stage.to_owned(), reason });
+            self.turn.record.failure = Some(TurnFailure { category, stage: stage.to_owned(), reason });
         }
-        let parsed = Val::Map(self.turn.parsed.clone());
+        let parsed = Val::Map(self.turn.record.parsed.clone());
         let rated = RatedTurn {
             question: &node.question.text,
             raw_response: &raw,
             parsed: &parsed,
-            verify_result: self.turn.verify_result(),
+            verify_result: self.turn.record.verify_result(),
         };
         let ratings = node.rubric.ratings(rated, &replies);
-        (self.turn.rubric, self.turn.rubric_errors) = (ratings.values, ratings.errors);
+        (self.turn.record.rubric, self.turn.record.rubric_errors) = (ratings.values, ratings.errors);
         self.update();
     }
 
@@ -88,8 +88,9 @@ impl Traversal<'_> {
         raw: &str,
         node_results: &Val<'_>,
     ) -> Option<(&'static str, FailureCategory, String)> {
-        (self.turn.parsed, self.turn.verified) = self.node().verification.verified(reply, raw, node_results);
-        let error = self.turn.verified.as_ref()?.error()?.to_owned();
+        (self.turn.record.parsed, self.turn.record.verified) =
+            self.node().verification.verified(reply, raw, node_results);
+        let error = self.turn.record.verified.as_ref()?.error()?.to_owned();
         Some(("verify_template", FailureCategory::TemplateValidation, error))
     }
 }

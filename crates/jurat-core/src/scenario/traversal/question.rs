@@ -67,16 +67,16 @@ impl Traversal<'_> {
         self.turn.dialogue = inquiry.take_dialogue();
         match conclusion {
             Conclusion::Answered(Said { text, .. }) => {
-                self.turn.raw = Some(text);
+                self.turn.record.raw_response = Some(text);
                 self.begin_reading();
             }
             Conclusion::Refused(Said { text, .. }) => {
-                self.turn.raw = Some(text);
+                self.turn.record.raw_response = Some(text);
                 let reason = "the subject refused to answer".to_owned();
                 self.fail(FailureCategory::Abstention, "generate_answer", reason);
             }
             Conclusion::StillCalling(Said { text, .. }) => {
-                self.turn.raw = Some(text);
+                self.turn.record.raw_response = Some(text);
                 let reason = format!("the subject still called tools after {MOST_ROUNDS} rounds");
                 self.fail(FailureCategory::RecursionLimit, "generate_answer", reason);
             }

@@ -5,14 +5,14 @@ use jurat_format::value::{Map, Val, shown};
 use super::super::execution::{Status, TurnRecord};
 use super::super::state::verified;
 use super::super::{Edge, FailureCategory, Route, State, StateUpdate, Target, TurnFailure, route};
-use super::{Phase, Traversal, Turn, named};
+use super::{Phase, Traversal, named};
 use crate::effect::{Action, Fault, Outcome, Slot};
 use crate::tool::why;
 
 impl Traversal<'_> {
     /// Ends the turn with a failure.
     pub(super) fn fail(&mut self, category: FailureCategory, stage: &str, reason: String) {
-        self.turn.failure = Some(TurnFailure { category, stage: stage.to_owned(), reason });
+        self.turn.record.failure = Some(TurnFailure { category, stage: stage.to_owned(), reason });
         self.update();
     }
 
@@ -31,7 +31,7 @@ impl Traversal<'_> {
     /// Whether the time was over, which ends the conversation.
     pub(super) fn ends_by_time(&mut self) -> bool {
         let Some(failure) = self.turn.time_over.take() else { return false };
-        self.turn.failure = Some(failure.clone());
+        self.turn.record.failure = Some(failure.clone());
         self.note_result();
         self.record();
         self.conclude(Status::Timeout, Some(failure));
@@ -59,7 +59,7 @@ impl Traversal<'_> {
                 self.advance();
             }
             Some(StateUpdate::Callable(callable)) => {
-                let parsed = Val::Map(self.turn.parsed.clone());
+                let parsed = Val::Map(self.turn.record.parsed.clone());
                 let arguments = [("accumulated", self.state.accumulated.clone()), ("parsed", parsed)];
                 let arguments = Val::Map(arguments.into_iter().collect::<Map<'_>>());
                 self.phase = Phase::Updating(Action::Call { name: named(callable, "state_update"), arguments });
@@ -75,11 +75,11 @@ impl Traversal<'_> {
     }
 
     pub(super) fn update_failed(&mut self, reason: String) {
-        self.turn.update_error = Some(reason.clone());
-        if self.turn.failure.is_none() {
+        self.turn.record.update_error = Some(reason.clone());
+        if self.turn.record.failure.is_none() {
             let stage = "state_update".to_owned();
-            self.turn.failure = Some(TurnFailure { category: FailureCategory::UnexpectedError, stage, reason });
-            self.state.failure = self.turn.failure.clone();
+            self.turn.record.failure = Some(TurnFailure { category: FailureCategory::UnexpectedError, stage, reason });
+            self.state.failure = self.turn.record.failure.clone();
         }
     }
 
@@ -88,7 +88,7 @@ impl Traversal<'_> {
         match outcome {
             Outcome::Returned(returned) if !returned.is_error => self.state.accumulated = returned.value,
             // As the authors of callbacks know it: one that fails changes nothing, and the conversation continues. The record says so.
-            other => self.turn.update_error = Some(why(&other)),
+            other => self.turn.record.update_error = Some(why(&other)),
         }
         self.advance();
     }
@@ -99,8 +99,8 @@ impl Traversal<'_> {
             return;
         }
         let id = self.node().id.clone();
-        let Turn { parsed, rubric, failure, .. } = &self.turn;
-        let verify_result = self.turn.verify_result();
+        let TurnRecord { parsed, rubric, failure, .. } = &self.turn.record;
+        let verify_result = self.turn.record.verify_result();
         let result = [
             ("verify_result", verified(verify_result)),
             ("parsed", Val::Map(parsed.clone())),
@@ -124,7 +124,7 @@ impl Traversal<'_> {
             return;
         }
         self.record();
-        if let Some(failure) = self.turn.failure.clone()
+        if let Some(failure) = self.turn.record.failure.clone()
             && failure.category != FailureCategory::Content
             && !self.node().routes_failures()
         {
@@ -140,7 +140,7 @@ impl Traversal<'_> {
     pub(super) fn follow_edge(&mut self, called: Vec<(usize, Result<bool, String>)>) {
         let node = self.node();
         let state = self.after_turn();
-        let failed = self.turn.failure.clone().filter(|it| it.category != FailureCategory::Content);
+        let failed = self.turn.record.failure.clone().filter(|it| it.category != FailureCategory::Content);
         let answer = |edge: usize| called.iter().find(|(it, _)| *it == edge).map(|(_, answer)| answer.clone());
         // After such a failure the conversation continues along an edge that tests for it, or nowhere.
         let is_open = |it: &Edge| failed.is_none() || it.tests_failure();
@@ -216,19 +216,10 @@ impl Traversal<'_> {
             node_id: node.id.clone(),
             question_text: node.question.text.clone(),
             sent: Some(sent).filter(|it| *it != node.question.text),
-            raw_response: turn.raw.clone(),
-            parsed: turn.parsed.clone(),
-            verified: turn.verified.clone(),
-            rubric: turn.rubric.clone(),
-            rubric_errors: turn.rubric_errors.clone(),
-            failure: turn.failure.clone(),
             usage: dialogue.usage,
             cost_usd: dialogue.cost_usd,
             tool_uses: dialogue.tool_uses.clone(),
-            update_error: turn.update_error.clone(),
-            tested: Vec::new(),
-            taken: None,
-            went_to: None,
+            ..turn.record.clone()
         });
     }
 }
