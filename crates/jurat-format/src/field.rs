@@ -150,29 +150,23 @@ const fn is_same(one: &str, other: &str) -> bool {
 
 /// Something that names a key of an object.
 pub trait Named {
-    fn key_name(&self) -> &str;
-}
-
-impl Named for str {
-    fn key_name(&self) -> &str {
-        self
-    }
+    fn key_name(&self) -> &'static str;
 }
 
 impl Named for Key {
-    fn key_name(&self) -> &str {
+    fn key_name(&self) -> &'static str {
         self.name
     }
 }
 
 impl<V> Named for Field<V> {
-    fn key_name(&self) -> &str {
+    fn key_name(&self) -> &'static str {
         self.key.name
     }
 }
 
 impl<V> Named for Defaulted<V> {
-    fn key_name(&self) -> &str {
+    fn key_name(&self) -> &'static str {
         self.key.name
     }
 }

@@ -12,8 +12,6 @@ pub struct Fields<'n, 'a> {
     pub span: Span,
     object: &'static Object,
     found: Vec<(&'static Key, Span, &'n Node<'a>)>,
-    /// Keys of later versions that stand here.
-    reserved: Vec<&'static str>,
     /// What unknown keys were probably meant to be.
     meant: Vec<&'static str>,
     has_unknown: bool,
@@ -29,14 +27,12 @@ impl<'n, 'a> Fields<'n, 'a> {
             span: node.span,
             object,
             found: Vec::with_capacity(entries.len()),
-            reserved: Vec::new(),
             meant: Vec::new(),
             has_unknown: false,
         };
         for entry in entries {
             match object.find(&entry.key) {
                 Some(key) if matches!(key.form, Form::Reserved) => {
-                    fields.reserved.push(key.name);
                     let message = format!("`{}` is not supported by this version", key.name);
                     let problem = Problem::new(&codes::NOT_SUPPORTED, message).at(entry.key_span, key.doc);
                     reading.problem(problem.help(format!("{} may have {}", object.what, listed(object.names()))));
@@ -90,15 +86,8 @@ impl<'n, 'a> Fields<'n, 'a> {
 
     /// The value of a key as it is written.
     pub fn node(&self, key: &Key) -> Option<&'n Node<'a>> {
-        self.get(key.name).filter(|it| !(key.or_null && it.is_null()))
-    }
-
-    pub fn get(&self, name: &str) -> Option<&'n Node<'a>> {
-        self.found.iter().find(|(key, ..)| key.name == name).map(|(_, _, node)| *node)
-    }
-
-    pub fn given(&self, name: &str) -> Option<&'n Node<'a>> {
-        self.get(name).filter(|it| !it.is_null())
+        let node = self.found.iter().find(|(it, ..)| it.name == key.name).map(|(_, _, node)| *node);
+        node.filter(|it| !(key.or_null && it.is_null()))
     }
 
     /// The id of something that stands under its id in an object, or has it as `id` in a list. `what` it is, and what its id is for, are in the message when there is none.
@@ -131,7 +120,7 @@ impl<'n, 'a> Fields<'n, 'a> {
     }
 
     /// Where the key itself stands.
-    pub fn key_span(&self, key: &(impl Named + ?Sized)) -> Option<Span> {
+    pub fn key_span(&self, key: &impl Named) -> Option<Span> {
         self.found.iter().find(|(it, ..)| it.name == key.key_name()).map(|(_, span, _)| *span)
     }
 
@@ -147,13 +136,8 @@ impl<'n, 'a> Fields<'n, 'a> {
     }
 
     /// Whether an unknown key was probably meant to be this one: then one problem is enough.
-    pub fn may_mean(&self, key: &(impl Named + ?Sized)) -> bool {
+    pub fn may_mean(&self, key: &impl Named) -> bool {
         self.meant.contains(&key.key_name()) || (self.has_unknown && self.object.keys.len() == 1)
-    }
-
-    /// Whether a key of later versions stands here.
-    pub fn has_reserved(&self, name: &str) -> bool {
-        self.reserved.contains(&name)
     }
 }
 

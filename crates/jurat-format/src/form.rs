@@ -1,7 +1,8 @@
 //! The shape of what authors write, declared once: the reader checks keys against it, and the JSON Schema and the
 //! tables of keys in the reference are made from it.
 
-use std::fmt;
+use std::collections::HashMap;
+use std::{fmt, ptr};
 
 use crate::value::{Map, Val, Value};
 
@@ -139,8 +140,11 @@ impl Key {
     }
 
     /// The JSON Schema of its value, with its meaning and its default.
-    fn schema(&self) -> Value {
-        let Val::Map(mut schema) = self.form.schema() else { return Val::Null };
+    fn schema(&self, definitions: &mut Definitions) -> Value {
+        let form = self.form.schema(definitions);
+        // Anything may be null, and so may every path.
+        let is_nullable = matches!(self.form, Form::Any | Form::Path);
+        let mut schema = if self.or_null && !is_nullable { or_null(form) } else { form };
         let literal = self.default.and_then(DefaultValue::literal);
         let words = self.default.filter(|_| literal.is_none());
         let described = words.map_or(self.doc.to_owned(), |it| format!("{}; default: {it}", self.doc));
@@ -150,6 +154,80 @@ impl Key {
         }
         Val::Map(schema)
     }
+}
+
+/// The JSON Schemas that others refer to: each object is written once, under its name.
+#[derive(Default)]
+pub struct Definitions {
+    objects: Vec<(&'static Object, String)>,
+    /// The places of keys, by their schemas.
+    keys: HashMap<String, String>,
+    pub schemas: Map<'static>,
+}
+
+impl Definitions {
+    /// Adds what [`Form::Defined`] refers to by this name.
+    pub fn define(&mut self, name: &str, schema: fn(&mut Definitions) -> Value) {
+        let schema = schema(self);
+        self.schemas.insert(format!("any_{name}").into(), schema);
+    }
+
+    /// Adds a schema that several others refer to, and returns its place.
+    pub fn add(&mut self, name: &str, schema: Map<'static>) -> String {
+        self.schemas.insert(name.to_owned().into(), Val::Map(schema));
+        format!("#/$defs/{name}")
+    }
+
+    /// The schema of a key at a place: itself, or a reference to where another object has the same.
+    fn shared(&mut self, place: &str, schema: Value) -> Value {
+        let text = schema.to_json();
+        if let Some(earlier) = self.keys.get(&text) {
+            return Val::Map(reference(earlier.clone()));
+        }
+        // Shorter ones are not longer than a reference.
+        if text.len() > 80 {
+            self.keys.insert(text, place.to_owned());
+        }
+        schema
+    }
+
+    /// Where the schema of an object is.
+    pub fn place(&mut self, object: &'static Object) -> String {
+        let known = self.objects.iter().find(|(it, _)| ptr::eq(*it, object));
+        if let Some((_, name)) = known {
+            return format!("#/$defs/{name}");
+        }
+        let plain = object.name().replace(|it: char| !it.is_ascii_alphanumeric(), "_");
+        let is_taken = |name: &String| self.objects.iter().any(|(_, it)| it == name);
+        let numbered = (2..).map(|nth| format!("{plain}_{nth}"));
+        let name = [plain.clone()].into_iter().chain(numbered).find(|it| !is_taken(it)).unwrap_or_default();
+        let place = format!("#/$defs/{name}");
+        self.objects.push((object, name.clone()));
+        let schema = object.schema(&place, self);
+        self.schemas.insert(name.into(), Val::Map(schema));
+        place
+    }
+}
+
+/// What fits a schema, or null.
+pub fn or_null(mut schema: Map<'static>) -> Map<'static> {
+    let widened = match (schema.get("type"), schema.get("anyOf")) {
+        (Some(Val::Str(name)), _) => ("type", [Val::Str(name.clone()), Val::from("null")].into_iter().collect()),
+        (Some(_), _) => return schema,
+        (None, Some(Val::List(ways))) => ("anyOf", ways.iter().cloned().chain([null()]).collect()),
+        (None, _) => return object([("anyOf", [Val::Map(schema), null()].into_iter().collect())]),
+    };
+    schema.insert(widened.0.into(), widened.1);
+    schema
+}
+
+fn null() -> Value {
+    Val::Map(object([("type", Val::from("null"))]))
+}
+
+/// A schema that is another one.
+pub fn reference(place: String) -> Map<'static> {
+    [("$ref", Val::from(place))].into_iter().collect()
 }
 
 impl Object {
@@ -162,30 +240,40 @@ impl Object {
         self.keys.iter().filter(|it| !matches!(it.form, Form::Reserved)).map(|it| it.name)
     }
 
-    /// The JSON Schema of such an object. Every alias is a property too, so that editors do not complain.
-    pub fn schema(&self) -> Value {
+    /// "a judge" and "`judge`" are the object `judge`.
+    pub fn name(&self) -> String {
+        let bare = ["a ", "an ", "the "].iter().find_map(|it| self.what.strip_prefix(it)).unwrap_or(self.what);
+        bare.replace('`', "")
+    }
+
+    /// The JSON Schema of such an object at a place. Every alias is a property too, so that editors do not complain.
+    pub fn schema(&self, place: &str, definitions: &mut Definitions) -> Map<'static> {
         let mut properties: Map<'static> = Map::default();
         for key in self.keys {
-            let schema = key.schema();
-            for name in [key.name].iter().chain(key.aliases) {
-                properties.insert((*name).into(), schema.clone());
+            let schema = key.schema(definitions);
+            let own_place = format!("{place}/properties/{}", key.name);
+            properties.insert(key.name.into(), definitions.shared(&own_place, schema));
+            for alias in key.aliases {
+                properties.insert((*alias).into(), Val::Map(reference(own_place.clone())));
             }
         }
-        let required: Value =
-            self.keys.iter().filter(|it| it.required && it.aliases.is_empty()).map(|it| Val::from(it.name)).collect();
-        let mut schema = object([("type", Val::from("object")), ("properties", Val::Map(properties))]);
-        if required.as_list().is_some_and(|it| !it.is_empty()) {
-            schema.insert("required".into(), required);
-        }
-        schema.insert("additionalProperties".into(), Val::Bool(false));
-        Val::Map(schema)
+        let required = self.keys.iter().filter(|it| it.required && it.aliases.is_empty()).map(|it| it.name);
+        closed_object(properties, required)
     }
 }
 
+/// The JSON Schema of an object with these properties and no others.
+pub fn closed_object<'n>(properties: Map<'static>, required: impl Iterator<Item = &'n str>) -> Map<'static> {
+    let required: Vec<Value> = required.map(|it| Val::from(it.to_owned())).collect();
+    let required = (!required.is_empty()).then_some(("required", Val::List(required)));
+    let head = [("type", Val::from("object")), ("properties", Val::Map(properties))];
+    head.into_iter().chain(required).chain([("additionalProperties", Val::Bool(false))]).collect()
+}
+
 impl Form {
-    pub fn schema(self) -> Value {
+    pub fn schema(self, definitions: &mut Definitions) -> Map<'static> {
         let typed = |name: &'static str| object([("type", Val::from(name))]);
-        Val::Map(match self {
+        match self {
             Form::Any => object([]),
             Form::Text => typed("string"),
             Form::Boolean => typed("boolean"),
@@ -202,18 +290,25 @@ impl Form {
                 ("examples", [Val::from("1%")].into_iter().collect()),
             ]),
             Form::Id => object([("type", Val::from("string")), ("pattern", Val::from(crate::id::PATTERN))]),
-            Form::Path => object([
-                ("type", [Val::from("string"), Val::from("null")].into_iter().collect()),
-                ("examples", [Val::from("answer"), Val::from("expert.scores[0]")].into_iter().collect()),
-            ]),
+            Form::Path => {
+                let path = object([
+                    ("type", [Val::from("string"), Val::from("null")].into_iter().collect()),
+                    ("examples", [Val::from("answer"), Val::from("expert.scores[0]")].into_iter().collect()),
+                ]);
+                reference(definitions.add("field_path", path))
+            }
             Form::Choice(names) => object([("enum", names.iter().map(|it| Val::from(*it)).collect())]),
-            Form::List(item) => object([("type", Val::from("array")), ("items", item.schema())]),
-            Form::Either(forms) => object([("anyOf", forms.iter().map(|it| it.schema()).collect())]),
-            Form::Object(keys) => return keys.schema(),
-            Form::Map(form) => object([("type", Val::from("object")), ("additionalProperties", form.schema())]),
-            Form::Defined(name) => [("$ref", Val::from(format!("#/$defs/{name}")))].into_iter().collect(),
+            Form::List(item) => object([("type", Val::from("array")), ("items", Val::Map(item.schema(definitions)))]),
+            Form::Either(forms) => {
+                object([("anyOf", forms.iter().map(|it| Val::Map(it.schema(definitions))).collect())])
+            }
+            Form::Object(object) => reference(definitions.place(object)),
+            Form::Map(form) => {
+                object([("type", Val::from("object")), ("additionalProperties", Val::Map(form.schema(definitions)))])
+            }
+            Form::Defined(name) => reference(format!("#/$defs/any_{name}")),
             Form::Reserved => object([("deprecated", Val::Bool(true))]),
-        })
+        }
     }
 }
 

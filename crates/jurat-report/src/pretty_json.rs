@@ -10,7 +10,7 @@ pub fn pretty_json(value: &Val<'_>) -> String {
 }
 
 /// A list or object that fits on a line of this many characters is not broken up.
-const SHORT: usize = 100;
+const SHORT: usize = 120;
 
 fn write(out: &mut String, value: &Val<'_>, depth: usize) {
     let line = value.to_string();

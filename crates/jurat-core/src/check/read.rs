@@ -8,11 +8,11 @@
 use jurat_compare::Assertion;
 use jurat_format::codes;
 use jurat_format::fields::Fields;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::form::{Definitions, Form, Key, Object};
 use jurat_format::problem::{Problem, listed};
 use jurat_format::reader::Reading;
 use jurat_format::shape::Shape;
-use jurat_format::value::{Node, Value};
+use jurat_format::value::{Node, Val, Value};
 
 use super::{Check, KIND, KINDS};
 use crate::comparison::{self, OPERATOR, TaskComparison};
@@ -34,8 +34,8 @@ static FORMS: [Form; KINDS.len()] = {
 pub(crate) const SHAPE: Shape<Check> = Shape::new(Form::Defined("check"), read);
 
 /// The JSON Schema of a check, from the tables that read it.
-pub(crate) fn schema() -> Value {
-    Form::Either(&FORMS).schema()
+pub(crate) fn schema(definitions: &mut Definitions) -> Value {
+    Val::Map(Form::Either(&FORMS).schema(definitions))
 }
 
 /// The objects that checks are made of, one per kind.

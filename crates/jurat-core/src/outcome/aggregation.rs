@@ -1,8 +1,10 @@
 //! `count_turns`, `first_match_index`: a number made of the turns.
 
 use jurat_compare::ArgError;
+use jurat_format::field::Field;
 use jurat_format::form::{Form, Key, Object};
 use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Map, Node as Text, Val, Value};
 
 use super::Check;
@@ -191,25 +193,33 @@ impl Node for Aggregation {
     }
 }
 
-const NODE: Key =
-    Key::optional("node", Form::Either(&[Form::Text, Form::List(&Form::Text)]), "the node of the turns, or several")
+const NODE: Field<Nodes> =
+    Field::optional("node", Shape::new(shape::TEXT_OR_TEXTS, read_nodes), "the node of the turns, or several")
         .or(&["node_id"]);
-const VERIFY_RESULT: Key = Key::optional("verify_result", Form::Boolean, "whether the answers of the turns were right");
-const BOUND: Form = Form::Integer(i64::MIN);
-const GTE: Key = Key::optional("gte", BOUND, "the number must be at least this");
-const GT: Key = Key::optional("gt", BOUND, "the number must be more than this");
-const LTE: Key = Key::optional("lte", BOUND, "the number must be at most this");
-const LT: Key = Key::optional("lt", BOUND, "the number must be less than this");
-const EQ: Key = Key::optional("eq", BOUND, "the number must be this");
+const VERIFY_RESULT: Field<bool> =
+    Field::optional("verify_result", shape::BOOLEAN, "whether the answers of the turns were right").or_null();
 
-static COUNT_TURNS: Object = Object { what: "`count_turns`", keys: &[NODE, VERIFY_RESULT, GTE, GT, LTE, LT, EQ] };
+const fn bound(relation: Relation, doc: &'static str) -> Field<i64> {
+    Field::optional(relation.name(), shape::integer::<{ i64::MIN }>(), doc)
+}
 
-static FIRST_MATCH_INDEX: Object =
-    Object { what: "`first_match_index`", keys: &[NODE, VERIFY_RESULT, GTE, GT, LTE, LT, EQ] };
+const GTE: Field<i64> = bound(Relation::Gte, "the number must be at least this");
+const GT: Field<i64> = bound(Relation::Gt, "the number must be more than this");
+const LTE: Field<i64> = bound(Relation::Lte, "the number must be at most this");
+const LT: Field<i64> = bound(Relation::Lt, "the number must be less than this");
+const EQ: Field<i64> = bound(Relation::Eq, "the number must be this");
+
+const KEYS: [Key; 7] = [NODE.key, VERIFY_RESULT.key, GTE.key, GT.key, LTE.key, LT.key, EQ.key];
+
+static COUNT_TURNS: Object = Object { what: "`count_turns`", keys: &KEYS };
+
+static FIRST_MATCH_INDEX: Object = Object { what: "`first_match_index`", keys: &KEYS };
 
 /// The keys of a stored aggregation.
-static STORED_AGGREGATION: Object =
-    Object { what: "an aggregation over turns", keys: &[TYPE, NODE, VERIFY_RESULT, GTE, GT, LTE, LT, EQ] };
+static STORED_AGGREGATION: Object = Object {
+    what: "an aggregation over turns",
+    keys: &[TYPE, NODE.key, VERIFY_RESULT.key, GTE.key, GT.key, LTE.key, LT.key, EQ.key],
+};
 
 fn read_keys(
     reading: &mut Reading<'_>,
@@ -219,13 +229,11 @@ fn read_keys(
 ) -> Option<Check> {
     let n_before = reading.n_errors();
     let fields = keys.fields(reading, node)?;
-    let narrowed = fields.get("node").and_then(|it| read_nodes(reading, "`node`", it)).unwrap_or_default();
-    let verify_result = fields.given("verify_result");
-    let verify_result = verify_result.and_then(|it| reading.boolean("`verify_result`", it));
+    let narrowed = fields.read(reading, &NODE).unwrap_or_default();
+    let verify_result = fields.read(reading, &VERIFY_RESULT);
     let mut thresholds = Thresholds::default();
-    for (name, relation) in Relation::NAMED {
-        let than = fields.get(name).and_then(|it| reading.integer(&format!("`{name}`"), i64::MIN, it));
-        than.into_iter().for_each(|than| thresholds.set(relation, than));
+    for (bound, (_, relation)) in [&GTE, &GT, &LTE, &LT, &EQ].into_iter().zip(Relation::NAMED) {
+        fields.read(reading, bound).into_iter().for_each(|than| thresholds.set(relation, than));
     }
     let filter = TurnFilter { nodes: narrowed, verify_result };
     (reading.n_errors() == n_before).then(|| Aggregation { kind, filter, thresholds }.into())

@@ -4,12 +4,15 @@
 //! whole is an error.
 
 use jurat_compare::{ArgError, Fault};
+use jurat_format::choices;
 use jurat_format::codes;
+use jurat_format::field::Field;
 use jurat_format::fields::Fields;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
-use jurat_format::value::{Entry, Node as Text, Val, Value};
+use jurat_format::shape::{self, Shape};
+use jurat_format::value::{Node as Text, Val, Value};
 
 use super::error::OutcomeError;
 use super::format::{self, FORM, OUTCOMES, TYPE, WrittenKind, keyed};
@@ -18,13 +21,21 @@ use super::stored::{StoredKind, integer, list, object, required, wrong};
 use super::trace::Join;
 use super::{Aggregation, Cel, Check};
 
-/// All of these hold, asked in order until one does not. None of them: it holds.
+/// All or any of these hold, asked in order until one decides. Of none of them, all hold and not any.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AllOf(pub Vec<Check>);
+pub struct Joined {
+    pub by: Quantifier,
+    pub parts: Vec<Check>,
+}
 
-/// One of these holds, asked in order until one does. None of them: it does not hold.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AnyOf(pub Vec<Check>);
+choices! {
+    /// How many of several must hold.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Quantifier {
+        All = "all_of",
+        Any = "any_of",
+    }
+}
 
 /// At least `n` of these hold; all of them are asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,12 +60,12 @@ pub struct Not(pub Box<Check>);
 /// );
 /// ```
 pub fn all_of(checks: impl IntoIterator<Item = Check>) -> Check {
-    AllOf(checks.into_iter().collect()).into()
+    Joined { by: Quantifier::All, parts: checks.into_iter().collect() }.into()
 }
 
 /// One of these holds. Asked in order, until one does.
 pub fn any_of(checks: impl IntoIterator<Item = Check>) -> Check {
-    AnyOf(checks.into_iter().collect()).into()
+    Joined { by: Quantifier::Any, parts: checks.into_iter().collect() }.into()
 }
 
 /// At least `n` of these hold. All of them are asked.
@@ -71,85 +82,63 @@ pub(crate) fn joined(mut checks: Vec<Check>) -> Check {
     if checks.len() == 1 { checks.remove(0) } else { all_of(checks) }
 }
 
-impl Node for AllOf {
-    const WRITTEN: &'static [WrittenKind] = &[WrittenKind {
-        name: "all_of",
-        doc: "all of these hold",
-        form: OUTCOMES,
-        read: |reading, it| read_parts(reading, "`all_of`", &it.value).map(all_of),
-    }];
+impl Node for Joined {
+    const WRITTEN: &'static [WrittenKind] = &[
+        WrittenKind {
+            name: "all_of",
+            doc: "all of these hold",
+            form: OUTCOMES,
+            read: |reading, it| read_parts(reading, "`all_of`", &it.value).map(all_of),
+        },
+        WrittenKind {
+            name: "any_of",
+            doc: "one of these holds",
+            form: OUTCOMES,
+            read: |reading, it| read_parts(reading, "`any_of`", &it.value).map(any_of),
+        },
+    ];
 
-    const STORED: &'static [StoredKind] = &[StoredKind {
-        name: "all_of",
-        class: "AllOf",
-        keys: &COMPOSITION,
-        read: |reading, node| conditions(reading, &COMPOSITION, "`all_of`", node)?.1.map(all_of),
-        load: |node| load_parts(node).map(all_of),
-    }];
+    const STORED: &'static [StoredKind] = &[
+        StoredKind {
+            name: "all_of",
+            class: "AllOf",
+            keys: &COMPOSITION,
+            read: |reading, node| conditions(reading, "`all_of`", node).map(all_of),
+            load: |node| load_parts(node).map(all_of),
+        },
+        StoredKind {
+            name: "any_of",
+            class: "AnyOf",
+            keys: &COMPOSITION,
+            read: |reading, node| conditions(reading, "`any_of`", node).map(any_of),
+            load: |node| load_parts(node).map(any_of),
+        },
+    ];
 
     fn decide(&self, evidence: &Val<'_>, notes: &mut Notes) -> Result<Value, OutcomeError> {
-        asked(&self.0, evidence, notes, |holds| !holds).map(|it| Val::Bool(it.unwrap_or(true)))
+        let decisive = self.by == Quantifier::Any;
+        asked(&self.parts, evidence, notes, |holds| holds == decisive).map(|it| Val::Bool(it.unwrap_or(!decisive)))
     }
 
     fn words(&self) -> String {
-        format!("all of {}", self.0.len())
+        format!("{} of {}", if self.by == Quantifier::All { "all" } else { "any" }, self.parts.len())
     }
 
     fn to_written(&self) -> Option<Value> {
-        Some(keyed("all_of", written(&self.0)))
+        Some(keyed(self.by.name(), written(&self.parts)))
     }
 
     fn to_stored(&self, names: Names) -> Value {
-        object([("type", Val::from(names(&Self::STORED[0]))), ("conditions", stored(&self.0, names))])
+        let kind = Self::STORED.iter().find(|it| it.name == self.by.name()).map_or("", names);
+        object([("type", Val::from(kind)), ("conditions", stored(&self.parts, names))])
     }
 
     fn parts(&self) -> &[Check] {
-        &self.0
+        &self.parts
     }
 
     fn join(&self) -> Join {
-        Join::All
-    }
-}
-
-impl Node for AnyOf {
-    const WRITTEN: &'static [WrittenKind] = &[WrittenKind {
-        name: "any_of",
-        doc: "one of these holds",
-        form: OUTCOMES,
-        read: |reading, it| read_parts(reading, "`any_of`", &it.value).map(any_of),
-    }];
-
-    const STORED: &'static [StoredKind] = &[StoredKind {
-        name: "any_of",
-        class: "AnyOf",
-        keys: &COMPOSITION,
-        read: |reading, node| conditions(reading, &COMPOSITION, "`any_of`", node)?.1.map(any_of),
-        load: |node| load_parts(node).map(any_of),
-    }];
-
-    fn decide(&self, evidence: &Val<'_>, notes: &mut Notes) -> Result<Value, OutcomeError> {
-        asked(&self.0, evidence, notes, |holds| holds).map(|it| Val::Bool(it.unwrap_or(false)))
-    }
-
-    fn words(&self) -> String {
-        format!("any of {}", self.0.len())
-    }
-
-    fn to_written(&self) -> Option<Value> {
-        Some(keyed("any_of", written(&self.0)))
-    }
-
-    fn to_stored(&self, names: Names) -> Value {
-        object([("type", Val::from(names(&Self::STORED[0]))), ("conditions", stored(&self.0, names))])
-    }
-
-    fn parts(&self) -> &[Check] {
-        &self.0
-    }
-
-    fn join(&self) -> Join {
-        Join::Any
+        if self.by == Quantifier::All { Join::All } else { Join::Any }
     }
 }
 
@@ -158,17 +147,14 @@ impl Node for AtLeast {
         name: "at_least_n",
         doc: "at least `n` of these hold",
         form: Form::Object(&AT_LEAST),
-        read: read_at_least,
+        read: |reading, it| read_at_least(reading, &AT_LEAST, &OF, &it.value),
     }];
 
     const STORED: &'static [StoredKind] = &[StoredKind {
         name: "at_least_n",
         class: "AtLeastN",
         keys: &STORED_AT_LEAST,
-        read: |reading, node| {
-            let (fields, of) = conditions(reading, &STORED_AT_LEAST, "`at_least_n`", node)?;
-            checked_at_least(reading, fields.get("n"), of)
-        },
+        read: |reading, node| read_at_least(reading, &STORED_AT_LEAST, &CONDITIONS, node),
         load: load_at_least,
     }];
 
@@ -209,7 +195,7 @@ impl Node for Not {
         name: "not",
         doc: "this does not hold",
         form: FORM,
-        read: |reading, it| read_not(reading, &it.value),
+        read: |reading, it| read_not(reading, "`not`", &it.value),
     }];
 
     const STORED: &'static [StoredKind] = &[StoredKind {
@@ -218,7 +204,7 @@ impl Node for Not {
         keys: &NOT,
         read: |reading, node| {
             let fields = NOT.fields(reading, node)?;
-            fields.get("condition").and_then(|it| read_not(reading, it))
+            fields.read(reading, &CONDITION)
         },
         load: |node| Check::from_stored(required(node, "condition")?).map(not),
     }];
@@ -289,42 +275,38 @@ fn written(parts: &[Check]) -> Value {
     parts.iter().map(format::write).collect()
 }
 
-const N: Key = Key::required("n", Form::Integer(0), "how many must hold");
+const N: Field<u64> = Field::required("n", shape::large_count::<0>(), "how many must hold");
+const PARTS: Shape<Vec<Check>> = Shape::new(OUTCOMES, read_parts);
+const OF: Field<Vec<Check>> = Field::required("of", PARTS, "the outcomes").or(&["conditions"]);
+const CONDITIONS: Field<Vec<Check>> = Field::required("conditions", PARTS, "the outcomes").or(&["of"]);
+const CONDITION: Field<Check> = Field::required("condition", Shape::new(FORM, read_not), "the outcome");
 
-static AT_LEAST: Object =
-    Object { what: "`at_least_n`", keys: &[N, Key::required("of", OUTCOMES, "the outcomes").or(&["conditions"])] };
+static AT_LEAST: Object = Object { what: "`at_least_n`", keys: &[N.key, OF.key] };
 
-const CONDITIONS: Key = Key::required("conditions", Form::List(&Form::Defined("outcome")), "the outcomes").or(&["of"]);
+static COMPOSITION: Object = Object { what: "a composition", keys: &[TYPE, CONDITIONS.key] };
 
-static COMPOSITION: Object = Object { what: "a composition", keys: &[TYPE, CONDITIONS] };
+static STORED_AT_LEAST: Object = Object { what: "an `at_least_n` with `type`", keys: &[TYPE, N.key, CONDITIONS.key] };
 
-static STORED_AT_LEAST: Object = Object { what: "an `at_least_n` with `type`", keys: &[TYPE, N, CONDITIONS] };
+static NOT: Object = Object { what: "a `not`", keys: &[TYPE, CONDITION.key] };
 
-static NOT: Object =
-    Object { what: "a `not`", keys: &[TYPE, Key::required("condition", Form::Defined("outcome"), "the outcome")] };
-
-fn read_at_least(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Check> {
-    let fields = AT_LEAST.fields(reading, &entry.value)?;
-    let of = fields.get("of").and_then(|it| read_parts(reading, "`at_least_n`", it));
-    checked_at_least(reading, fields.get("n"), of)
+/// The parts of a stored composition.
+fn conditions(reading: &mut Reading<'_>, what: &str, node: &Text<'_>) -> Option<Vec<Check>> {
+    let fields = COMPOSITION.fields(reading, node)?;
+    parts_of(reading, what, &fields, &CONDITIONS)
 }
 
-/// The fields of a stored composition, and its parts.
-fn conditions<'n, 'a>(
+/// The parts under a key. Problems inside of them name what they are parts of.
+fn parts_of(
     reading: &mut Reading<'_>,
-    keys: &'static Object,
     what: &str,
-    node: &'n Text<'a>,
-) -> Option<(Fields<'n, 'a>, Option<Vec<Check>>)> {
-    let fields = keys.fields(reading, node)?;
-    let of = fields.get("conditions").and_then(|it| {
-        if it.as_list().is_none() {
-            reading.wrong_type("`conditions`", "a list of outcomes", it);
-            return None;
-        }
-        read_parts(reading, what, it)
-    });
-    Some((fields, of))
+    fields: &Fields<'_, '_>,
+    key: &Field<Vec<Check>>,
+) -> Option<Vec<Check>> {
+    if let Some(node) = fields.node(&key.key).filter(|it| it.as_list().is_none()) {
+        reading.wrong_type(&key.key.quoted(), "a list of outcomes", node);
+        return None;
+    }
+    fields.read_as(reading, what, key)
 }
 
 /// The parts of a composition, in order; `None` when one of them cannot be read.
@@ -354,10 +336,15 @@ fn read_parts(reading: &mut Reading<'_>, what: &str, node: &Text<'_>) -> Option<
 }
 
 /// How many of a number of outcomes must hold. None and more than there are decide it in advance.
-fn checked_at_least(reading: &mut Reading<'_>, n: Option<&Text<'_>>, of: Option<Vec<Check>>) -> Option<Check> {
-    let node = n?;
-    let n = u64::try_from(reading.integer("`n`", 0, node)?).ok()?;
-    let of = of?;
+fn read_at_least(
+    reading: &mut Reading<'_>,
+    keys: &'static Object,
+    parts: &Field<Vec<Check>>,
+    node: &Text<'_>,
+) -> Option<Check> {
+    let fields = keys.fields(reading, node)?;
+    let of = parts_of(reading, "`at_least_n`", &fields, parts);
+    let (n, of) = (fields.read(reading, &N)?, of?);
     let decided = match n {
         _ if of.is_empty() => None,
         0 => Some("`at_least_n` with `n: 0` always holds".to_owned()),
@@ -365,14 +352,14 @@ fn checked_at_least(reading: &mut Reading<'_>, n: Option<&Text<'_>>, of: Option<
         _ => None,
     };
     if let Some(message) = decided {
-        let problem = Problem::new(&codes::ALWAYS_SAME, message).at(node.span, "here");
+        let problem = Problem::new(&codes::ALWAYS_SAME, message).at(fields.node(&N.key)?.span, "here");
         reading.problem(problem.help(format!("write a number from 1 to {}", of.len())));
     }
     Some(at_least_n(n, of))
 }
 
 /// What `not` is about.
-fn read_not(reading: &mut Reading<'_>, node: &Text<'_>) -> Option<Check> {
+fn read_not(reading: &mut Reading<'_>, _: &str, node: &Text<'_>) -> Option<Check> {
     let check = format::read(reading, "`not`", node)?;
     if let Check::Aggregation(it) = &check
         && it.thresholds.is_empty()

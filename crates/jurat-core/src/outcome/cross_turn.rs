@@ -6,14 +6,16 @@ use jurat_compare::normalise::{Normaliser, normalise};
 use jurat_compare::{ArgError, Inapplicable};
 use jurat_format::choices;
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::field::Field;
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::{Problem, listed};
 use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Node as Text, Val, Value, compare_numbers, python};
 
 use super::Check;
 use super::error::{OutcomeError, history};
-use super::field::{TurnField, turn_field};
+use super::field::{TURN_FIELD, TurnField};
 use super::format::{TYPE, WrittenKind, keyed};
 use super::node::{Names, Node, Notes};
 use super::scope::{Scope, read_single, turn_words};
@@ -221,45 +223,41 @@ fn load_stored(node: &Text<'_>) -> Result<Check, ArgError> {
     Ok(check.into())
 }
 
-const fn compared_keys() -> [Key; 6] {
-    [
-        Key::required("source", Form::Any, "the turn that is compared with").or(&["source_turn"]),
-        Key::required("source_field", Form::Text, "the field of the source, such as `raw_response`"),
-        Key::required("target", Form::Any, "the turn that is compared").or(&["target_turn"]),
-        Key::required("target_field", Form::Text, "the field of the target, such as `raw_response`"),
-        Key::required(
-            "comparison",
-            Form::Choice(&["eq", "neq", "contains", "gt", "gte", "lt", "lte"]),
-            "how the target must compare with the source",
-        ),
-        Key::optional("normalize", Form::List(&Form::Any), "normalisers that are applied to both first, in order"),
-    ]
-}
+const SINGLE: Shape<Scope> = Shape::new(Form::Any, read_single);
+const SOURCE: Field<Scope> = Field::required("source", SINGLE, "the turn that is compared with").or(&["source_turn"]);
+const SOURCE_FIELD: Field<TurnField> =
+    Field::required("source_field", TURN_FIELD, "the field of the source, such as `raw_response`");
+const TARGET: Field<Scope> = Field::required("target", SINGLE, "the turn that is compared").or(&["target_turn"]);
+const TARGET_FIELD: Field<TurnField> =
+    Field::required("target_field", TURN_FIELD, "the field of the target, such as `raw_response`");
+const COMPARISON: Field<CrossComparison> =
+    Field::required("comparison", shape::choice(), "how the target must compare with the source");
+const NORMALIZE: Field<Vec<Normaliser>> = Field::optional(
+    "normalize",
+    Shape::new(Form::List(&Form::Any), normalisers),
+    "normalisers that are applied to both first, in order",
+);
 
-static CROSS_TURN: Object = Object { what: "`cross_turn`", keys: &compared_keys() };
+static CROSS_TURN: Object = Object {
+    what: "`cross_turn`",
+    keys: &[SOURCE.key, SOURCE_FIELD.key, TARGET.key, TARGET_FIELD.key, COMPARISON.key, NORMALIZE.key],
+};
 
 /// The keys of a stored cross-turn check.
-static CROSS_TURN_CHECK: Object = {
-    const KEYS: [Key; 6] = compared_keys();
-    Object { what: "a `cross_turn_check`", keys: &[TYPE, KEYS[0], KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]] }
+static CROSS_TURN_CHECK: Object = Object {
+    what: "a `cross_turn_check`",
+    keys: &[TYPE, SOURCE.key, SOURCE_FIELD.key, TARGET.key, TARGET_FIELD.key, COMPARISON.key, NORMALIZE.key],
 };
 
 fn read_keys(reading: &mut Reading<'_>, keys: &'static Object, node: &Text<'_>) -> Option<Check> {
     let fields = keys.fields(reading, node)?;
-    let source_turn = fields.get("source").and_then(|it| read_single(reading, "`source`", it));
-    let target_turn = fields.get("target").and_then(|it| read_single(reading, "`target`", it));
-    let mut field = |name: &str| {
-        let text = fields.get(name).and_then(|it| reading.text(&format!("`{name}`"), it))?;
-        Some(turn_field(reading, &text.value, text.span))
+    let (source_turn, target_turn) = (fields.read(reading, &SOURCE), fields.read(reading, &TARGET));
+    let (source_field, target_field) = (fields.read(reading, &SOURCE_FIELD), fields.read(reading, &TARGET_FIELD));
+    let comparison = fields.read(reading, &COMPARISON);
+    let normalize = match fields.node(&NORMALIZE.key) {
+        Some(_) => fields.read(reading, &NORMALIZE)?,
+        None => Vec::new(),
     };
-    let (source_field, target_field) = (field("source_field"), field("target_field"));
-    let comparison =
-        fields.get("comparison").and_then(|it| reading.choice("`comparison`", &CrossComparison::NAMED, it));
-    let n_before = reading.n_errors();
-    let normalize = fields.get("normalize").map(|it| normalisers(reading, it)).unwrap_or_default();
-    if reading.n_errors() > n_before {
-        return None;
-    }
     let check = CrossTurnCheck {
         source_turn: source_turn?,
         source_field: source_field?,
@@ -271,20 +269,20 @@ fn read_keys(reading: &mut Reading<'_>, keys: &'static Object, node: &Text<'_>) 
     Some(check.into())
 }
 
-fn normalisers(reading: &mut Reading<'_>, node: &Text<'_>) -> Vec<Normaliser> {
+fn normalisers(reading: &mut Reading<'_>, what: &str, node: &Text<'_>) -> Option<Vec<Normaliser>> {
+    let n_before = reading.n_errors();
     let mut normalisers = Vec::new();
-    for item in reading.list("`normalize`", "a list of normalisers", node) {
+    for item in reading.list(what, "a list of normalisers", node) {
         let read = Normaliser::read(item).and_then(|it| it.flaw().map_or(Ok(it), Err));
         match read {
             Ok(normaliser) => normalisers.push(normaliser),
             Err(message) => {
-                reading.problem(
-                    Problem::new(&codes::BAD_OPERAND, format!("`normalize`: {message}")).at(item.span, "here"),
-                );
+                let message = format!("{what}: {message}");
+                reading.problem(Problem::new(&codes::BAD_OPERAND, message).at(item.span, "here"));
             }
         }
     }
-    normalisers
+    (reading.n_errors() == n_before).then_some(normalisers)
 }
 
 /// A field of one turn, the target, compared with a field of another, the source: target, comparison, source.

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use jurat_compare::expression::{Expression, ExpressionError};
 use jurat_compare::{ArgError, Fault};
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::field::Field;
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
+use jurat_format::shape::Shape;
 use jurat_format::value::{Map, Node as Text, Val, Value, shown};
 
 use super::Check;
@@ -36,7 +38,7 @@ impl Node for Cel {
         keys: &CEL,
         read: |reading, node| {
             let fields = CEL.fields(reading, node)?;
-            fields.get("expression").and_then(|it| read_expression(reading, "`expression`", it))
+            fields.read(reading, &EXPRESSION)
         },
         load: |node| Ok(Cel(load_expression(node)?).into()),
     }];
@@ -90,9 +92,10 @@ pub(super) fn load_expression(node: &Text<'_>) -> Result<Arc<Expression>, ArgErr
     Expression::compile(&source).map(Arc::new).map_err(|error| ArgError { span, message: error.to_string() })
 }
 
-pub(super) const EXPRESSION: Key = Key::required("expression", Form::Text, "the expression");
+const EXPRESSION: Field<Check> =
+    Field::required("expression", Shape::new(Form::Text, read_expression), "the expression");
 
-static CEL: Object = Object { what: "a `cel`", keys: &[TYPE, EXPRESSION] };
+static CEL: Object = Object { what: "a `cel`", keys: &[TYPE, EXPRESSION.key] };
 
 /// An expression over `result`. Alone it may give any value, which is then measured.
 fn read_expression(reading: &mut Reading<'_>, what: &str, node: &Text<'_>) -> Option<Check> {

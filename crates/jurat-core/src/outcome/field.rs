@@ -6,8 +6,10 @@ use std::borrow::Cow;
 use std::fmt;
 
 use jurat_format::codes;
+use jurat_format::form::Form;
 use jurat_format::problem::{Problem, listed, nearest};
 use jurat_format::reader::Reading;
+use jurat_format::shape::Shape;
 use jurat_format::value::{FieldPath, Span, Step, Val};
 
 /// The parts that a turn has.
@@ -159,6 +161,16 @@ impl fmt::Display for ResultField {
         f.write_str(&self.text)
     }
 }
+
+pub(super) const TURN_FIELD: Shape<TurnField> = Shape::new(Form::Text, |reading, what, node| {
+    let text = reading.text(what, node)?;
+    Some(turn_field(reading, &text.value, text.span))
+});
+
+pub(super) const RESULT_FIELD: Shape<ResultField> = Shape::new(Form::Text, |reading, what, node| {
+    let text = reading.text(what, node)?;
+    Some(result_field(reading, &text.value, text.span))
+});
 
 /// A path into a turn. One that leads to no part of it is null in every turn.
 pub(super) fn turn_field(reading: &mut Reading<'_>, text: &str, span: Span) -> TurnField {

@@ -8,7 +8,7 @@
 //! ```
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Object, object};
+use jurat_format::form::{Definitions, Form, Key, Object, closed_object, object, reference};
 use jurat_format::problem::{Problem, listed, nearest};
 use jurat_format::reader::Reading;
 use jurat_format::shape::Shape;
@@ -108,28 +108,21 @@ pub(super) fn keyed(name: &'static str, value: Value) -> Value {
 }
 
 /// An object with one key, or one with `type`.
-pub(crate) fn schema() -> Value {
-    let short = written_kinds().map(|it| {
-        let Val::Map(mut form) = it.form.schema() else { return Val::Null };
-        form.insert("description".into(), Val::from(it.doc));
-        let name = Val::from(it.name);
-        Val::Map(object([
-            ("type", Val::from("object")),
-            ("properties", Val::Map([(it.name, Val::Map(form))].into_iter().collect())),
-            ("required", [name].into_iter().collect()),
-            ("additionalProperties", Val::Bool(false)),
-        ]))
-    });
-    let long = stored_kinds().map(|kind| {
-        let Val::Map(mut schema) = kind.keys.schema() else { return Val::Null };
-        let names: Value = [Val::from(kind.name), Val::from(kind.class)].into_iter().collect();
-        let Some(Val::Map(properties)) = schema.get("properties") else { return Val::Null };
-        let mut properties = properties.clone();
-        properties.insert("type".into(), Val::Map(object([("enum", names)])));
-        schema.insert("properties".into(), Val::Map(properties));
-        Val::Map(schema)
-    });
-    Val::Map(object([("anyOf", short.chain(long).collect())]))
+pub(crate) fn schema(definitions: &mut Definitions) -> Value {
+    let mut ways: Vec<Value> = Vec::new();
+    for kind in written_kinds() {
+        let mut form = kind.form.schema(definitions);
+        form.insert("description".into(), Val::from(kind.doc));
+        let properties = [(kind.name, Val::Map(form))].into_iter().collect();
+        ways.push(Val::Map(closed_object(properties, [kind.name].into_iter())));
+    }
+    for kind in stored_kinds() {
+        let mut schema = reference(definitions.place(kind.keys));
+        let names = object([("enum", [kind.name, kind.class].into_iter().map(Val::from).collect())]);
+        schema.insert("properties".into(), Val::Map(object([("type", Val::Map(names))])));
+        ways.push(Val::Map(schema));
+    }
+    Val::Map(object([("anyOf", Val::List(ways))]))
 }
 
 /// Every way to write an outcome with one key.

@@ -48,7 +48,7 @@ pub use aggregation::{
     Aggregation, AggregationKind, Threshold, Thresholds, TurnFilter, count_turns, first_match_index,
 };
 pub use code::Code;
-pub use composition::{AllOf, AnyOf, AtLeast, Not, all_of, any_of, at_least_n, not};
+pub use composition::{AtLeast, Joined, Not, Quantifier, all_of, any_of, at_least_n, not};
 pub use cross_turn::{CrossComparison, CrossTurnCheck, cross_turn};
 pub use error::{OutcomeError, stored};
 pub use expression::Cel;
@@ -135,8 +135,7 @@ macro_rules! nodes {
 }
 
 nodes! {
-    AllOf(AllOf),
-    AnyOf(AnyOf),
+    Joined(Joined),
     AtLeast(AtLeast),
     Not(Not),
     Turn(TurnCheck),

@@ -2,6 +2,7 @@
 
 use jurat_compare::ArgError;
 use jurat_format::codes;
+use jurat_format::field::Field;
 use jurat_format::form::{Form, Object};
 use jurat_format::problem::{Problem, listed};
 use jurat_format::reader::Reading;
@@ -10,13 +11,13 @@ use jurat_format::value::{Entry, Map, Node as Text, Val, Value, shown_within};
 use super::Check;
 use super::composition::joined;
 use super::error::OutcomeError;
-use super::field::{ResultField, result_field};
+use super::field::{RESULT_FIELD, ResultField, result_field};
 use super::format::{TYPE, WrittenKind, keyed};
 use super::node::{Names, Node, Notes};
 use super::stored::{StoredKind, object, text};
 use super::trace::Found;
 use super::turn::{FIELDS, no_field};
-use super::wanted::{EXPECTED, FIELD, Relation, VERIFY_WITH, Wanted};
+use super::wanted::{EXPECTED, Relation, VERIFY_WITH, Wanted};
 
 /// A part of the result is as wanted.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,15 +99,16 @@ fn load_stored(node: &Text<'_>) -> Result<Check, ArgError> {
     Ok(ResultCheck { field, wanted: Wanted::from_stored(node)? }.into())
 }
 
-static RESULT_CHECK: Object = Object { what: "a `result_check`", keys: &[TYPE, FIELD, EXPECTED, VERIFY_WITH] };
+const FIELD: Field<ResultField> = Field::required("field", RESULT_FIELD, "which field");
+
+static RESULT_CHECK: Object = Object { what: "a `result_check`", keys: &[TYPE, FIELD.key, EXPECTED, VERIFY_WITH] };
 
 /// How scenarios end.
 const STATUSES: [&str; 4] = ["completed", "limit_reached", "timeout", "error"];
 
 fn read_stored(reading: &mut Reading<'_>, node: &Text<'_>) -> Option<Check> {
     let fields = RESULT_CHECK.fields(reading, node)?;
-    let field = fields.get("field").and_then(|it| reading.text("`field`", it));
-    let field = field.map(|it| result_field(reading, &it.value, it.span));
+    let field = fields.read(reading, &FIELD);
     let wanted = Wanted::read_stored(reading, &fields);
     Some(ResultCheck { field: field?, wanted: wanted? }.into())
 }

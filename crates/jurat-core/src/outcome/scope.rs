@@ -4,9 +4,11 @@ use std::fmt;
 
 use jurat_compare::ArgError;
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::field::Field;
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::{Problem, listed};
 use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Node as Text, Val, Value, shown_within};
 
 use super::format::{TYPE, kind};
@@ -164,13 +166,13 @@ impl<const N: usize> From<[&str; N]> for Nodes {
 }
 
 /// A scope in its stored form, or by its name alone.
-pub(super) fn read_scope(reading: &mut Reading<'_>, node: &Text<'_>) -> Option<Scope> {
+pub(super) fn read_scope(reading: &mut Reading<'_>, what: &str, node: &Text<'_>) -> Option<Scope> {
     if let Some(name) = node.as_str().filter(|it| !matches!(*it, "turn_at" | "TurnAt")) {
         let choices = [("first_turn", 0), ("last_turn", 1), ("any_turn", 2), ("all_turns", 3)];
         let class = Scope::NAMED.iter().find(|(_, class)| *class == name).map(|(name, _)| *name);
         let chosen = match class {
             Some(class) => choices.iter().find(|(name, _)| *name == class).map(|(_, ix)| *ix),
-            None => reading.choice("`scope`", &choices, node),
+            None => reading.choice(what, &choices, node),
         };
         let every = Nodes::default;
         return chosen.map(|ix| match ix {
@@ -181,7 +183,7 @@ pub(super) fn read_scope(reading: &mut Reading<'_>, node: &Text<'_>) -> Option<S
         });
     }
     if node.get("type").is_none() {
-        reading.wrong_type("`scope`", "an object such as `{ type: last_turn }`", node);
+        reading.wrong_type(what, "an object such as `{ type: last_turn }`", node);
         return None;
     }
     let kind = kind(reading, "the `type` of a scope", Scope::NAMED, node)?;
@@ -189,10 +191,10 @@ pub(super) fn read_scope(reading: &mut Reading<'_>, node: &Text<'_>) -> Option<S
     Some(match kind {
         "first_turn" => Scope::First,
         "last_turn" => Scope::Last,
-        "turn_at" => Scope::At(fields.get("index").and_then(|it| reading.integer("`index`", i64::MIN, it))?),
+        "turn_at" => Scope::At(fields.read(reading, &INDEX)?),
         quantified => {
-            let nodes = match fields.get("node_id") {
-                Some(it) => read_nodes(reading, "`node_id`", it)?,
+            let nodes = match fields.node(&NODE_ID.key) {
+                Some(_) => fields.read(reading, &NODE_ID)?,
                 None => Nodes::Every,
             };
             if quantified == "any_turn" { Scope::Any(nodes) } else { Scope::All(nodes) }
@@ -200,16 +202,15 @@ pub(super) fn read_scope(reading: &mut Reading<'_>, node: &Text<'_>) -> Option<S
     })
 }
 
+const INDEX: Field<i64> =
+    Field::required("index", shape::integer::<{ i64::MIN }>(), "which turn; negative ones count from the end");
+const NODE_ID: Field<Nodes> =
+    Field::optional("node_id", Shape::new(Form::Any, read_nodes), "the node they were at, or several").or(&["node"]);
+
 fn keys_of_scope(kind: &str) -> &'static Object {
     static SINGLE: Object = Object { what: "a scope", keys: &[TYPE] };
-    static AT: Object = Object {
-        what: "the scope `turn_at`",
-        keys: &[TYPE, Key::required("index", Form::Integer(i64::MIN), "which turn; negative ones count from the end")],
-    };
-    static SEVERAL: Object = Object {
-        what: "a scope of several turns",
-        keys: &[TYPE, Key::optional("node_id", Form::Any, "the node they were at, or several").or(&["node"])],
-    };
+    static AT: Object = Object { what: "the scope `turn_at`", keys: &[TYPE, INDEX.key] };
+    static SEVERAL: Object = Object { what: "a scope of several turns", keys: &[TYPE, NODE_ID.key] };
     match kind {
         "turn_at" => &AT,
         "any_turn" | "all_turns" => &SEVERAL,
@@ -233,7 +234,7 @@ pub(super) fn read_single(reading: &mut Reading<'_>, what: &str, node: &Text<'_>
         (None, Some([only])) if only.key == "turn_at" => {
             Scope::At(reading.integer("`turn_at`", i64::MIN, &only.value)?)
         }
-        (None, Some(_)) if node.get("type").is_some() => read_scope(reading, node)?,
+        (None, Some(_)) if node.get("type").is_some() => read_scope(reading, "`scope`", node)?,
         _ => {
             reading.wrong_type(what, NEEDS, node);
             return None;

@@ -6,22 +6,24 @@ use std::sync::Arc;
 use jurat_compare::expression::Expression;
 use jurat_compare::{ArgError, Fault, Mismatch};
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::field::Field;
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::{Problem, listed_all};
 use jurat_format::reader::Reading;
+use jurat_format::shape::Shape;
 use jurat_format::value::{Entry, Map, Node as Text, Span, Val, Value};
 
 use super::Check;
 use super::composition::joined;
 use super::error::{OutcomeError, history};
-use super::expression::{EXPRESSION, compiled, evaluated, load_expression, not_boolean};
-use super::field::{TURN_PARTS, TurnField, turn_field, unread_part};
+use super::expression::{compiled, evaluated, load_expression, not_boolean};
+use super::field::{TURN_FIELD, TURN_PARTS, TurnField, turn_field, unread_part};
 use super::format::{TYPE, WrittenKind, keyed};
 use super::node::{Names, Node, Notes};
 use super::scope::{Nodes, Scope, read_nodes, read_scope, turn_words};
 use super::stored::{StoredKind, object, required, text};
 use super::trace::Found;
-use super::wanted::{EXPECTED, FIELD, VERIFY_WITH, Wanted};
+use super::wanted::{EXPECTED, VERIFY_WITH, Wanted};
 use crate::evidence::failure::FailureCategory;
 use crate::evidence::fault::{unanswered, words as fault_words};
 
@@ -173,26 +175,27 @@ fn load_cel(node: &Text<'_>) -> Result<Check, ArgError> {
     Ok(TurnCheck { scope: Scope::from_stored(required(node, "scope")?)?, test }.into())
 }
 
-const SCOPE: Key = Key::required("scope", Form::Any, "which turns");
+const SCOPE: Field<Scope> = Field::required("scope", Shape::new(Form::Any, read_scope), "which turns");
+const FIELD: Field<TurnField> = Field::required("field", TURN_FIELD, "which field");
+const EXPRESSION: Field<TurnTest> =
+    Field::required("expression", Shape::new(Form::Text, read_turn_expression), "the expression");
 
-static TURN_CHECK: Object = Object { what: "a `turn_check`", keys: &[TYPE, SCOPE, FIELD, EXPECTED, VERIFY_WITH] };
+static TURN_CHECK: Object =
+    Object { what: "a `turn_check`", keys: &[TYPE, SCOPE.key, FIELD.key, EXPECTED, VERIFY_WITH] };
 
-static TURN_CEL: Object = Object { what: "a `turn_cel`", keys: &[TYPE, SCOPE, EXPRESSION] };
+static TURN_CEL: Object = Object { what: "a `turn_cel`", keys: &[TYPE, SCOPE.key, EXPRESSION.key] };
 
 fn read_field(reading: &mut Reading<'_>, node: &Text<'_>) -> Option<Check> {
     let fields = TURN_CHECK.fields(reading, node)?;
-    let scope = fields.get("scope").and_then(|it| read_scope(reading, it));
-    let field = fields.get("field").and_then(|it| reading.text("`field`", it));
-    let field = field.map(|it| turn_field(reading, &it.value, it.span));
+    let (scope, field) = (fields.read(reading, &SCOPE), fields.read(reading, &FIELD));
     let (field, wanted) = (field?, Wanted::read_stored(reading, &fields)?);
-    fields.get("expected").into_iter().for_each(|it| category(reading, &field, &wanted, it.span));
+    fields.node(&EXPECTED).into_iter().for_each(|it| category(reading, &field, &wanted, it.span));
     Some(TurnCheck { scope: scope?, test: TurnTest::Field(field, wanted) }.into())
 }
 
 fn read_cel(reading: &mut Reading<'_>, node: &Text<'_>) -> Option<Check> {
     let fields = TURN_CEL.fields(reading, node)?;
-    let scope = fields.get("scope").and_then(|it| read_scope(reading, it));
-    let test = fields.get("expression").and_then(|it| read_turn_expression(reading, "`expression`", it));
+    let (scope, test) = (fields.read(reading, &SCOPE), fields.read(reading, &EXPRESSION));
     Some(TurnCheck { scope: scope?, test: test? }.into())
 }
 

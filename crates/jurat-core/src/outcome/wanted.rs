@@ -3,6 +3,7 @@
 use std::fmt;
 
 use jurat_compare::{ArgError, Args, Comparison, Fault, Inapplicable, Judgement, Operand, Operator, Origin, find};
+use jurat_format::choices;
 use jurat_format::codes;
 use jurat_format::fields::Fields;
 use jurat_format::form::{Form, Key, Object};
@@ -119,12 +120,12 @@ impl Wanted {
 
     /// `expected` and `verify_with`. What a comparison cannot use is found now.
     pub(super) fn read_stored(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Wanted> {
-        let expected = fields.get("expected").map_or(Val::Null, |it| it.to_val().into_owned());
-        let node = fields.get("verify_with")?;
+        let expected = fields.node(&EXPECTED).map_or(Val::Null, |it| it.to_val().into_owned());
+        let node = fields.node(&VERIFY_WITH)?;
         let operator = comparison::operator(reading, node.get("operator").unwrap_or(node))?;
         if let Err(inapplicable) = operator.value.bind(expected.borrowed()) {
             let message = format!("`{}`: {}", operator.value.entry().snake_case(), inapplicable.reason);
-            let span = fields.get("expected").map_or(operator.span, |it| it.span);
+            let span = fields.node(&EXPECTED).map_or(operator.span, |it| it.span);
             let phrase = operator.value.entry().operand.phrase();
             reading.problem(Problem::new(&codes::BAD_OPERAND, message).at(span, format!("should be {phrase}")));
             return None;
@@ -234,36 +235,24 @@ fn operator(node: &Node<'_>) -> Result<Operator, ArgError> {
     Operator::read(entry, &mut Args::new(&empty)?)
 }
 
-/// How a number must stand to a bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Relation {
-    /// At least it.
-    Gte,
-    /// More than it.
-    Gt,
-    /// At most it.
-    Lte,
-    /// Less than it.
-    Lt,
-    /// Equal to it.
-    Eq,
+choices! {
+    /// How a number must stand to a bound.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Relation {
+        /// At least it.
+        Gte = "gte",
+        /// More than it.
+        Gt = "gt",
+        /// At most it.
+        Lte = "lte",
+        /// Less than it.
+        Lt = "lt",
+        /// Equal to it.
+        Eq = "eq",
+    }
 }
 
 impl Relation {
-    /// Every relation in order, by the name that authors write.
-    pub const NAMED: [(&'static str, Relation); 5] = [
-        ("gte", Relation::Gte),
-        ("gt", Relation::Gt),
-        ("lte", Relation::Lte),
-        ("lt", Relation::Lt),
-        ("eq", Relation::Eq),
-    ];
-
-    /// The name that authors write.
-    pub fn name(self) -> &'static str {
-        Self::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
-    }
-
     /// In words that fit before the bound.
     pub(super) fn phrase(self) -> &'static str {
         match self {
@@ -276,7 +265,6 @@ impl Relation {
     }
 }
 
-pub(super) const FIELD: Key = Key::required("field", Form::Text, "which field");
 pub(super) const EXPECTED: Key = Key::optional("expected", Form::Any, "what it is compared with");
 pub(super) const VERIFY_WITH: Key = Key::required("verify_with", Form::Any, "the comparison");
 

@@ -6,6 +6,7 @@ use jurat_format::problem::{Problem, Problems, listed_all};
 use super::roles::Roles;
 use super::servers;
 use crate::agent::Runner;
+use crate::suite::lost::Part;
 use crate::suite::{AgentCaseText, AgentName, AgentText, SUBJECT, Suite, TaskKind};
 
 pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems) {
@@ -33,7 +34,7 @@ const LISTED: [&str; 4] = ["key_output", "raw_session_trace", "logs", "wire"];
 fn unlisted_artifacts(suite: &Suite, problems: &mut Problems) {
     let runners: Option<Vec<&Runner>> = suite.cases.iter().map(|it| Some(it.agent_in(suite)?.agent.runner)).collect();
     let Some(runners) = runners.filter(|it| !it.is_empty() && suite.records.is_empty()) else { return };
-    if suite.lost.cases || runners.iter().any(|it| it.is_recorded() || it.is_function()) {
+    if suite.lost.any(Part::Case) || runners.iter().any(|it| it.is_recorded() || it.is_function()) {
         return;
     }
     let mut types: Vec<String> =
@@ -55,12 +56,12 @@ fn unlisted_artifacts(suite: &Suite, problems: &mut Problems) {
 fn unknown_agent(suite: &Suite, case: &AgentCaseText) -> Option<Problem> {
     let names = || suite.agents.iter().map(|it| it.name.value.as_str());
     let problem = match &case.agent {
-        AgentName::Named(name) if suite.lost.has_agent(&name.value) => return None,
+        AgentName::Named(name) if suite.lost.has(Part::Agent, &name.value) => return None,
         AgentName::Named(name) => {
             let problem = Problem::new(&codes::UNKNOWN_AGENT, format!("there is no agent `{}`", name.value));
             problem.at(name.span, "unknown agent").did_you_mean(&name.value, names())
         }
-        AgentName::Only | AgentName::Here(_) if suite.lost.agents || !suite.lost.agent_names.is_empty() => return None,
+        AgentName::Only | AgentName::Here(_) if suite.lost.any(Part::Agent) => return None,
         AgentName::Only | AgentName::Here(_) => {
             let message = format!("the case `{}` does not say which agent it is for", case.id.value);
             Problem::new(&codes::UNKNOWN_AGENT, message).at(case.id.span, "for whom?")

@@ -4,6 +4,7 @@
 use super::probes;
 use super::shape::Shape;
 use crate::evidence::{run, scenario};
+use crate::suite::lost::Part;
 use crate::suite::{CaseKind, Selection, Suite, Task};
 
 /// What is known of the cases of a suite: for each set of kinds, by its number. Of a task for several kinds, a path that leads somewhere in some of them is
@@ -59,7 +60,7 @@ impl Bases {
     pub(super) fn of(suite: &Suite, rows: Option<Shape>) -> Bases {
         let rows = match &suite.ask {
             // What could not be read might have added anything.
-            _ if suite.lost.ask => None,
+            _ if suite.lost.any(Part::Ask) => None,
             Some(ask) => Some(probes::base(rows, ask)),
             None => rows,
         };
@@ -102,7 +103,7 @@ impl Suite {
 /// The cases of a suite; `None` when there may be others.
 fn all_cases(suite: &Suite) -> Option<Cases> {
     let (scenarios, runs) = (!suite.scenarios.is_empty(), !suite.cases.is_empty());
-    if (scenarios || runs) && suite.lost.cases {
+    if (scenarios || runs) && suite.lost.any(Part::Case) {
         return None;
     }
     // A suite without any has lost its rows, or gets them when it is run.

@@ -1,8 +1,8 @@
 //! What tasks read, against what their contexts can supply.
 
+use jurat_format::codes;
 use jurat_format::problem::{Problem, Problems, listed_plainly, nearest};
 use jurat_format::value::{FieldPath, Kind, Span, Spanned, Step, Val, Value};
-use jurat_format::{codes, id::same_id};
 
 use super::TaskIx;
 use super::base::{Base, Bases, Cases};
@@ -14,6 +14,7 @@ use crate::evaluator::binding::{Binding, COMMON, Origin};
 use crate::evaluator::{OutputConfig, OutputKind};
 use crate::evidence::probe;
 use crate::outcome::Gives;
+use crate::suite::lost::Part;
 use crate::suite::{
     Ask, Evaluate, ExpectedValue, PromptText, Records, RowFile, RowFormat, RowSource, Suite, Task, TaskKind,
 };
@@ -189,7 +190,7 @@ impl<'s> Known<'s> {
             _ if is_base => Source::Base,
             (_, Some(task)) if self.graph.depends(ix, task) => Source::Output(task),
             (_, Some(task)) => Source::Stranger(task),
-            (_, None) if self.suite.lost.task_ids.iter().any(|it| same_id(it, root)) => Source::Unknown,
+            (_, None) if self.suite.lost.named(Part::Task, root) => Source::Unknown,
             (_, None) if base.is_some_and(|it| !it.is_open()) => Source::Nothing,
             (_, None) => Source::Unknown,
         }

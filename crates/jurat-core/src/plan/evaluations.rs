@@ -16,6 +16,7 @@ use crate::evaluation::{Brief, CheckSeen, OnFailedCheck, Profile, Slot, messages
 use crate::judge::ReplyForm;
 use crate::output::CompiledSchema;
 use crate::prompt::Prompt;
+use crate::suite::lost::Part;
 use crate::suite::{Aggregate, EvaluationText, Suite};
 
 /// The role that judges unless the author says otherwise.
@@ -165,7 +166,7 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems)
 
 /// Expectations and rubrics are for judges; without one they have no effect.
 fn without_judge(suite: &Suite) -> Option<Problem> {
-    let case = suite.cases.iter().find(|it| it.wanted.is_some()).filter(|_| !suite.lost.tasks)?;
+    let case = suite.cases.iter().find(|it| it.wanted.is_some()).filter(|_| !suite.lost.unnamed(Part::Task))?;
     let message = format!("the case `{}` says what is expected, and no judge looks at it", case.id.value);
     let problem = Problem::new(&codes::NO_EVALUATION, message).at(case.wanted?, "for an `evaluation`");
     Some(problem.help("add `evaluation: { judges: [judge] }`; a campaign is given `--evaluation-profile`"))

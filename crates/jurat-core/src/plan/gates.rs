@@ -10,12 +10,13 @@ use jurat_format::value::{Kind, Kinds, Span, Spanned, Step, Val, Value, compare_
 
 use super::context::{Known, Source};
 use super::types;
+use crate::suite::lost::Part;
 use crate::suite::{ExpectedValue, Gate, Suite, Task, TaskKind};
 
 pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
     let Known { suite, graph, .. } = known;
     let counted = |it: &Task| it.gate != Gate::Condition && it.judges();
-    let is_lost = suite.lost.tasks || !suite.lost.task_ids.is_empty() || suite.tasks.iter().any(|it| it.is_flawed);
+    let is_lost = suite.lost.any(Part::Task) || suite.tasks.iter().any(|it| it.is_flawed);
     let is_judged = suite.thresholds.judge_scores() || suite.tasks.iter().any(counted);
     if !suite.tasks.is_empty() && !is_lost && !is_judged {
         problems.push(nothing_judged(suite));

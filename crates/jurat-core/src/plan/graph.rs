@@ -6,6 +6,7 @@ use jurat_format::problem::{Problem, Problems, nearest};
 use jurat_format::{codes, id::same_id};
 
 use super::TaskIx;
+use crate::suite::lost::Part;
 use crate::suite::{Suite, Task, TaskKind};
 
 /// The tasks that may run together.
@@ -67,14 +68,14 @@ pub(super) fn resolve(suite: &Suite, problems: &mut Problems) -> Graph {
     let tasks = suite.tasks.as_slice();
     let n_before = problems.n_errors();
     let by_id = index(tasks, problems);
-    let mut is_whole = !suite.lost.tasks;
+    let mut is_whole = !suite.lost.unnamed(Part::Task);
     let mut depends_on = Vec::with_capacity(tasks.len());
     for task in tasks {
         let mut found: Vec<TaskIx> = Vec::with_capacity(task.depends_on.len());
         let mut seen = HashSet::with_capacity(task.depends_on.len());
         for (nth, id) in task.depends_on.iter().enumerate() {
             match find(&by_id, scope(task), &id.value) {
-                None if suite.lost.has_task(&id.value) => is_whole = false,
+                None if suite.lost.has(Part::Task, &id.value) => is_whole = false,
                 None if !problems.has_room(&codes::UNKNOWN_DEPENDENCY) => is_whole = false,
                 None => problems.push(unknown_dependency(tasks, task, nth)),
                 Some(ix) if !seen.insert(ix) => {

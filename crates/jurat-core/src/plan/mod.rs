@@ -40,6 +40,7 @@ use crate::output::CompiledSchema;
 use crate::prompt::Prompt;
 use crate::scenario::CompiledScenario;
 use crate::scenario::compiled::PARSER;
+use crate::suite::lost::Part;
 use crate::suite::{Ask, Gate, Selection, Suite, Task, TaskComparison, TaskKind, examine_scenarios};
 pub use crate::task::TaskIx;
 use crate::tool::{MOST_ROUNDS, ToolFilter};
@@ -94,14 +95,14 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
 /// A suite without tasks, or without anything to run them on.
 fn nothing_to_do(suite: &Suite) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let has_tasks = !suite.tasks.is_empty() || suite.lost.tasks || !suite.lost.task_ids.is_empty();
+    let has_tasks = !suite.tasks.is_empty() || suite.lost.any(Part::Task);
     let has_cases = suite.defines_cases();
     if !has_tasks && suite.scenarios.is_empty() {
         let problem = whole_suite(suite, &codes::NO_TASKS, "a suite without tasks");
         problems.push(problem.help("add `tasks`: a list of what is judged"));
     }
     // About an `ask` without rows there is more to say.
-    if suite.records.is_empty() && !has_cases && !suite.lost.cases && suite.ask.is_none() {
+    if suite.records.is_empty() && !has_cases && !suite.lost.any(Part::Case) && suite.ask.is_none() {
         let problem = whole_suite(suite, &codes::NO_CASES, "a suite without anything to evaluate");
         problems
             .push(problem.help("add `records`: a file of rows, or the rows; or `scenarios`, or `cases` for agents"));

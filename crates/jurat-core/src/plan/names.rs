@@ -7,6 +7,7 @@ use jurat_format::{codes, id::same_id};
 
 use super::graph::Graph;
 use crate::check::DIMENSIONS;
+use crate::suite::lost::Part;
 use crate::suite::{Suite, TaskKind};
 
 pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
@@ -14,7 +15,7 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
     let dimensions: Vec<&str> = DIMENSIONS.into_iter().chain(declared).collect();
     let known: HashSet<&str> = dimensions.iter().copied().collect();
     for name in suite.tasks.iter().flat_map(|it| &it.dimensions) {
-        let is_unknown = !known.contains(name.value.as_str()) && !suite.lost.dimensions;
+        let is_unknown = !known.contains(name.value.as_str()) && !suite.lost.any(Part::Dimension);
         if is_unknown && problems.has_room(&codes::UNKNOWN_DIMENSION) {
             let message = format!("there is no dimension `{}`", name.value);
             let problem = Problem::new(&codes::UNKNOWN_DIMENSION, message).at(name.span, "unknown dimension");
@@ -30,7 +31,7 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
     }
     let thresholds = &suite.thresholds;
     for id in thresholds.tasks.iter().map(|it| &it.task).chain(thresholds.weights.iter().map(|(id, _)| id)) {
-        let is_unknown = !graph.has(&id.value) && !suite.lost.has_task(&id.value);
+        let is_unknown = !graph.has(&id.value) && !suite.lost.has(Part::Task, &id.value);
         if is_unknown && problems.has_room(&codes::UNKNOWN_TASK) {
             let problem = Problem::new(&codes::UNKNOWN_TASK, format!("there is no task `{}`", id.value))
                 .at(id.span, "unknown task");
@@ -69,8 +70,8 @@ fn unmeasured_scores(suite: &Suite, problems: &mut Problems) {
 /// Recorded answers took the time that they took: only what a run asks for is timed.
 fn unmeasured_latency(suite: &Suite, problems: &mut Problems) {
     let Some(latency) = &suite.thresholds.latency else { return };
-    let asks = suite.ask.is_some() || suite.lost.ask || suite.defines_cases();
-    if !asks && !suite.lost.cases {
+    let asks = suite.ask.is_some() || suite.lost.any(Part::Ask) || suite.defines_cases();
+    if !asks && !suite.lost.any(Part::Case) {
         let message = "this suite asks no subject, so there is no latency";
         let problem = Problem::new(&codes::UNMEASURED_THRESHOLD, message).at(latency.span, "of which answers?");
         problems.push(problem.help(

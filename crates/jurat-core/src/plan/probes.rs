@@ -14,6 +14,7 @@ use super::roles::Roles;
 use super::servers;
 use super::shape::Shape;
 use crate::evidence::probe;
+use crate::suite::lost::Part;
 use crate::suite::{Ask, AskPrompt, Model, SUBJECT, Suite, is_provider_and_model};
 
 /// Looks at `ask`, whose prompts see nothing but the rows.
@@ -65,7 +66,7 @@ pub(super) fn subjects<'s>(suite: &'s Suite, roles: &Roles<'s>) -> HashMap<&'s s
 }
 
 fn no_rows(suite: &Suite, ask: &Ask) -> Option<Problem> {
-    if !suite.records.is_empty() || suite.lost.cases {
+    if !suite.records.is_empty() || suite.lost.any(Part::Case) {
         return None;
     }
     let problem = Problem::new(&codes::NO_CASES, "`ask` has no rows to ask about").at(ask.span, "asked about each row");

@@ -7,6 +7,7 @@ use jurat_format::problem::{Problem, Problems, listed_all, nearest};
 use jurat_format::value::Spanned;
 
 use crate::foreign::model_elsewhere;
+use crate::suite::lost::Part;
 use crate::suite::{Model, Role, Suite, is_provider_and_model};
 
 /// The roles of a suite, by name.
@@ -22,7 +23,7 @@ impl<'s> Roles<'s> {
 
     /// Whether a role has a model, or may have one that could not be read.
     pub(super) fn has(&self, role: &str) -> bool {
-        self.by_name.contains_key(role) || self.suite.lost.has_role(role)
+        self.by_name.contains_key(role) || self.suite.lost.has(Part::Role, role)
     }
 
     /// The models of a role.

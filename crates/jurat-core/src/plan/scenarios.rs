@@ -7,6 +7,7 @@ use super::roles::Roles;
 use super::servers;
 use crate::scenario::CompiledScenario;
 use crate::scenario::compiled::PARSER;
+use crate::suite::lost::Part;
 use crate::suite::{SUBJECT, ScenarioText, Suite};
 
 /// Looks at what scenarios name elsewhere in the suite. What they name of themselves is looked at with their graphs.
@@ -21,7 +22,7 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems)
 /// Roles that a conversation asks without naming them, and that have no model.
 fn no_models(suite: &Suite, roles: &Roles<'_>, text: &ScenarioText) -> Vec<Problem> {
     // What could not be read may say who is asked.
-    if text.lost.nodes || text.nodes.iter().any(|it| it.is_flawed) {
+    if text.lost.unnamed(Part::Node) || text.nodes.iter().any(|it| it.is_flawed) {
         return Vec::new();
     }
     let parser = roles.has(PARSER).then_some(PARSER);

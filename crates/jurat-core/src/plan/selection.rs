@@ -14,6 +14,7 @@ use super::Samples;
 use super::graph::Graph;
 use crate::agent::AgentCase;
 use crate::scenario::Scenario;
+use crate::suite::lost::Part;
 use crate::suite::{CaseKind, Selection, Suite, Task};
 
 /// What a case is known by when tasks are chosen for it.
@@ -143,7 +144,7 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, samples: &Samples, problems:
             }
         }
     }
-    let tags = if samples.is_partial || suite.lost.cases { None } else { Some(known_tags(suite, samples)) };
+    let tags = if samples.is_partial || suite.lost.any(Part::Case) { None } else { Some(known_tags(suite, samples)) };
     let ids = known_ids(suite, samples);
     for task in &suite.tasks {
         if !problems.has_room(&codes::NO_SUCH_CASE) {
@@ -172,7 +173,7 @@ fn known_tags<'s>(suite: &'s Suite, samples: &'s Samples) -> HashSet<&'s str> {
 
 /// The ids of all cases; `None` when some are not known.
 fn known_ids<'s>(suite: &'s Suite, samples: &'s Samples) -> Option<BTreeSet<&'s str>> {
-    if suite.lost.cases || (samples.ids.is_none() && !suite.records.is_empty()) {
+    if suite.lost.any(Part::Case) || (samples.ids.is_none() && !suite.records.is_empty()) {
         return None;
     }
     let scenarios = suite.scenarios.iter().map(|it| it.name.value.as_str());
@@ -189,8 +190,10 @@ fn no_such_case(
 ) -> Option<Problem> {
     let code = &codes::NO_SUCH_CASE;
     let problem = match &task.on {
-        Selection::Kind(CaseKind::Scenarios) if !suite.scenarios.is_empty() || suite.lost.cases => return None,
-        Selection::Kind(CaseKind::Cases) if !suite.cases.is_empty() || suite.lost.cases => return None,
+        Selection::Kind(CaseKind::Scenarios) if !suite.scenarios.is_empty() || suite.lost.any(Part::Case) => {
+            return None;
+        }
+        Selection::Kind(CaseKind::Cases) if !suite.cases.is_empty() || suite.lost.any(Part::Case) => return None,
         Selection::Kind(kind @ (CaseKind::Cases | CaseKind::Scenarios)) => {
             let kind = if *kind == CaseKind::Cases { "cases" } else { "scenarios" };
             let message = format!("`{}` applies to no case: the suite has no `{kind}`", task.id.value);

@@ -4,6 +4,7 @@ use jurat_format::codes;
 use jurat_format::problem::{Problem, Problems, listed_all, nearest};
 use jurat_format::value::Spanned;
 
+use crate::suite::lost::Part;
 use crate::suite::{ServerSpec, Suite};
 
 /// Looks at the servers whose tools may be used, and at those of which a filter takes tools away.
@@ -12,7 +13,7 @@ pub(super) fn examine(suite: &Suite, named: &[Spanned<String>], filtered: &[Span
     let filtered = filtered.iter().filter(|_| !suite.tools.is_empty());
     for name in named.iter().chain(filtered) {
         let is_known = suite.tools.iter().any(|it| it.name.value == name.value);
-        if !is_known && !suite.lost.has_server(&name.value) && problems.has_room(&codes::UNKNOWN_SERVER) {
+        if !is_known && !suite.lost.has(Part::Server, &name.value) && problems.has_room(&codes::UNKNOWN_SERVER) {
             problems.push(unknown_server(&suite.tools, name));
         }
     }

@@ -24,6 +24,7 @@ use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Entry, Node, Span, Spanned, Val, Value};
 
 use super::agents::{self, AgentText, LimitsText};
+use super::lost::Part;
 use super::{Suite, deterministic_checks, evaluation, judging, task};
 use crate::agent::{AgentCase, Network, plain_relative_path};
 use crate::evaluation::{Expectations, Rubric};
@@ -199,7 +200,7 @@ pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
         Content::List(items) => items.iter().for_each(|item| read_one(reading, suite, None, item)),
         Content::Scalar(_) => {
             reading.wrong_type("`cases`", "a list of cases, or an object of ids and cases", node);
-            suite.lost.scenario();
+            suite.lost.add_if(true, &[Part::Case, Part::Task]);
         }
     }
 }
@@ -208,7 +209,7 @@ fn read_one(reading: &mut Reading<'_>, suite: &mut Suite, id: Option<Spanned<Str
     let n_tasks = suite.tasks.len();
     let Some(text) = case(reading, suite, id, node) else {
         suite.tasks.truncate(n_tasks);
-        suite.lost.scenario();
+        suite.lost.add_if(true, &[Part::Case, Part::Task]);
         return;
     };
     let ids = suite.cases.iter().map(|it| &it.id).chain(suite.scenarios.iter().map(|it| &it.name));
@@ -362,8 +363,7 @@ fn own_tasks(reading: &mut Reading<'_>, suite: &mut Suite, id: &Spanned<String>,
                 task.scope = Some(id.clone());
                 suite.tasks.push(task);
             }
-            Err(Some(id)) => suite.lost.task_ids.push(id),
-            Err(None) => suite.lost.tasks = true,
+            Err(id) => suite.lost.add(Part::Task, id),
         }
     }
 }

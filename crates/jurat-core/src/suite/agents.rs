@@ -23,6 +23,8 @@ use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Map, Node, Span, Spanned, Val};
 use jurat_format::{codes, duration, size};
 
+use super::lost::Part;
+use super::named::{Named, NamedSection};
 use super::tool_filter;
 use crate::agent::{Agent, Fragments, Isolation, Limits, Network, ProbeTool, Runner};
 use crate::tool::ToolFilter;
@@ -34,6 +36,7 @@ pub struct AgentText {
     pub agent: Agent,
     /// Its name, or the place it stands in.
     pub name: Spanned<String>,
+    pub description: Option<String>,
     /// The model that it names.
     pub model: Option<Spanned<String>>,
     /// The servers with tools that it names.
@@ -151,7 +154,8 @@ static CONFIG_PARTS: Object =
 /// What fragments must not say: the suite says which model is asked.
 const OF_MODELS: [&str; 5] = ["model", "model_id", "default_model", "primary_model", "requested_model"];
 
-const DESCRIPTION: Key = Key::optional("description", Form::Text, "what it is; shown in reports");
+const DESCRIPTION: Field<String> =
+    Field::optional("description", shape::STRING, "what it is, for readers of the suite; stored and not used");
 const RUNNER: Field<&'static Runner> = Field::optional("runner", shape::choice(), "which kind of agent it is")
     .default_words("`command` or `call`, whichever key is given");
 const COMMAND: Field<Vec<Spanned<String>>> =
@@ -215,7 +219,7 @@ const CONFIG: Field<Fragments> = Field::optional(
 static AGENT: Object = Object {
     what: "an agent",
     keys: &[
-        DESCRIPTION,
+        DESCRIPTION.key,
         RUNNER.key,
         COMMAND.key,
         CALL.key,
@@ -239,9 +243,23 @@ pub(super) const ONE: Form = Form::Object(&AGENT);
 
 pub(super) const FORM: Form = Form::Map(&ONE);
 
+pub(super) const SECTION: NamedSection = NamedSection {
+    part: Part::Agent,
+    name: "a name in `agents`",
+    what: "agent",
+    needs: "an object of names and agents",
+};
+
+impl Named for AgentText {
+    fn name(&self) -> &Spanned<String> {
+        &self.name
+    }
+}
+
 pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node<'_>) -> Option<AgentText> {
     let n_before = reading.n_errors();
     let fields = AGENT.fields(reading, node)?;
+    let description = fields.read(reading, &DESCRIPTION);
     let named = fields.key_span(&RUNNER).map(|_| fields.read(reading, &RUNNER));
     let mut command = fields.read(reading, &COMMAND);
     let runner = match (named, &command, fields.node(&CALL.key)) {
@@ -326,7 +344,7 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
         conflict(reading, &fields, &CONFIG.key, message);
     }
     let runner = WHO.iter().find_map(|it| fields.key_span(it)).unwrap_or(fields.span);
-    (reading.n_errors() == n_before).then_some(AgentText { agent, name, model, servers, filtered, runner })
+    (reading.n_errors() == n_before).then_some(AgentText { agent, name, description, model, servers, filtered, runner })
 }
 
 /// The function that runs an agent, when one does.

@@ -24,6 +24,7 @@ use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Node, Span, Spanned};
 
+use super::lost::Part;
 use super::sections;
 use super::task::{self, read_id};
 use super::{CaseKind, Gate, Selection, Suite, Task, TaskKind};
@@ -238,7 +239,7 @@ pub(super) const FORM: Form = Form::Object(&EVALUATION);
 pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>, key_span: Span, is_main: bool) {
     let n_before = reading.n_errors();
     let Some(fields) = EVALUATION.fields(reading, node) else {
-        suite.lost.tasks = true;
+        suite.lost.add(Part::Task, None);
         return;
     };
     if let Some(first) = &suite.evaluation {
@@ -265,7 +266,7 @@ pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
     let depends_on = fields.read(reading, &DEPENDS_ON).unwrap_or_default();
     security(reading, suite, &fields, is_main);
     let Some(id) = id else {
-        suite.lost.tasks = true;
+        suite.lost.add(Part::Task, None);
         return;
     };
     suite.evaluation = Some(Box::new(EvaluationText {

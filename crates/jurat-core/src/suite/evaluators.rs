@@ -16,8 +16,9 @@ use jurat_format::reader::Reading;
 use jurat_format::shape;
 use jurat_format::value::{Content, Node, Span, Spanned, Val, shown_within};
 
-use super::Suite;
 use super::judging;
+use super::lost::Part;
+use super::named::{Named, NamedSection};
 use crate::evaluator::builtin::{self, Builtin};
 use crate::evaluator::{HostFunction, Isolation, Language, Limits, OutputConfig, OutputKind, Signature};
 
@@ -130,33 +131,20 @@ static EVALUATOR: Object = Object {
 
 pub(super) const FORM: Form = Form::Map(&Form::Object(&EVALUATOR));
 
-/// Reads the section, keeping evaluators whose names are not taken.
-pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) {
-    let Some(entries) = node.entries() else {
-        suite.lost.evaluators = true;
-        reading.wrong_type("`evaluators`", "an object of names", node);
-        return;
-    };
-    for entry in entries {
-        let key = Node { span: entry.key_span, content: Content::Scalar(Val::Str(entry.key.clone())) };
-        let name = super::task::read_id(reading, "a name in `evaluators`", &key);
-        let evaluator = name.clone().and_then(|name| read_one(reading, name, &entry.value));
-        let Some(evaluator) = evaluator else {
-            suite.lost.evaluator_names.push(entry.key.clone().into_owned());
-            continue;
-        };
-        match suite.evaluators.iter().find(|it| it.name.value == evaluator.name.value) {
-            Some(earlier) => {
-                let message = format!("the evaluator `{}` is defined twice", evaluator.name.value);
-                let problem = Problem::new(&codes::CONFLICT, message).at(evaluator.name.span, "again here");
-                reading.problem(problem.at(earlier.name.span, "first here").help("keep one of them"));
-            }
-            None => suite.evaluators.push(evaluator),
-        }
+pub(super) const SECTION: NamedSection = NamedSection {
+    part: Part::Evaluator,
+    name: "a name in `evaluators`",
+    what: "evaluator",
+    needs: "an object of names",
+};
+
+impl Named for Evaluator {
+    fn name(&self) -> &Spanned<String> {
+        &self.name
     }
 }
 
-fn read_one(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node<'_>) -> Option<Evaluator> {
+pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node<'_>) -> Option<Evaluator> {
     let n_before = reading.n_errors();
     let fields = EVALUATOR.fields(reading, node)?;
     let description = fields.read(reading, &DESCRIPTION);

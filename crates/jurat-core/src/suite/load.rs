@@ -80,12 +80,12 @@ impl Loading<'_> {
             return;
         }
         let Some(text) = read_text(&mut self.reading, &path, named_at) else {
-            self.suite.lost.file();
+            self.suite.lost.add_file();
             return;
         };
         if self.open.is_empty() && is_data(&path) {
             self.reading.problem(rows_for_a_suite(&path));
-            self.suite.lost.file();
+            self.suite.lost.add_file();
             return;
         }
         let source = self.reading.sources.add(&path, text);
@@ -109,10 +109,10 @@ impl Loading<'_> {
         let is_main = self.open.len() == 1;
         let Some(node) = node else {
             if is_broken {
-                self.suite.lost.file();
+                self.suite.lost.add_file();
             } else if is_main {
                 // Nothing, or nothing but comments. As an included file that is no trouble.
-                self.suite.lost.file();
+                self.suite.lost.add_file();
                 let problem =
                     Problem::new(&codes::NO_TASKS, "an empty definition").at(Span::new(source, 0..0), "nothing here");
                 self.reading.problem(problem.help("start with `suite: NAME`, then `records` and `tasks`"));
@@ -124,19 +124,17 @@ impl Loading<'_> {
         }
         if let Some(problem) = foreign::other_configuration(&node) {
             self.reading.problem(problem);
-            self.suite.lost.file();
+            self.suite.lost.add_file();
             return;
         }
         let Some(fields) = sections::SUITE.fields(&mut self.reading, &node) else {
-            self.suite.lost.file();
+            self.suite.lost.add_file();
             return;
         };
         // What is included comes first, so that a file reads like a library followed by its use.
-        if let Some(include) = fields.get("include") {
-            for file in self.reading.texts("`include`", include) {
-                let path = self.reading.beside(file.span, &file.value);
-                self.file(&path, Some(file.span));
-            }
+        for file in fields.read(&mut self.reading, &sections::INCLUDE).unwrap_or_default() {
+            let path = self.reading.beside(file.span, &file.value);
+            self.file(&path, Some(file.span));
         }
         sections::read(&mut self.reading, &fields, &mut self.suite, is_main);
     }
@@ -158,7 +156,7 @@ impl Loading<'_> {
             let problem = problem.at(node.get("@type").unwrap_or(node).span, "holds questions, or nothing");
             self.reading
                 .problem(problem.help("jurat reads the scenarios of a checkpoint; questions go into `records`"));
-            self.suite.lost.file();
+            self.suite.lost.add_file();
         }
         for scenario in scenarios {
             scenario::read_one(&mut self.reading, &mut self.suite, None, scenario);

@@ -11,7 +11,9 @@ pub(crate) mod evaluation;
 mod evaluators;
 mod judging;
 pub(crate) mod load;
+pub(crate) mod lost;
 pub(crate) mod models;
+mod named;
 mod records;
 pub mod reference;
 mod rubric;
@@ -39,13 +41,13 @@ pub use scenario::{EdgeText, NodeText, OutcomeText, ScenarioText};
 pub use task::{CaseKind, Evaluate, Gate, Selection, Task, TaskKind};
 pub use tools::{Reach, ServerSpec, server_digest};
 
-use jurat_format::id::same_id;
 use jurat_format::value::{FieldPath, Span, Spanned};
 
 pub use crate::comparison::{ExpectedValue, TaskComparison};
 pub use crate::judge::Aggregate;
 pub use crate::output::Output;
 use crate::template::{Template, Trait};
+use lost::Lost;
 
 pub(crate) use ask::SUBJECT;
 pub(crate) use models::is_provider_and_model;
@@ -93,92 +95,4 @@ pub struct Suite {
     pub(crate) head: Option<Span>,
     /// What it has besides, but could not be read.
     pub(crate) lost: Lost,
-}
-
-/// What stands in a definition but could not be read. Somebody has complained about it; that it is missing is no news.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Lost {
-    /// Whether there may be tasks whose ids are not known.
-    pub(crate) tasks: bool,
-    /// The ids of tasks of which little else could be read.
-    pub(crate) task_ids: Vec<String>,
-    /// Whether there may be cases.
-    pub(crate) cases: bool,
-    /// Whether there may be an `ask`.
-    pub(crate) ask: bool,
-    /// Whether there may be roles whose names are not known.
-    pub(crate) models: bool,
-    /// The names of roles of which nothing else could be read.
-    pub(crate) roles: Vec<String>,
-    /// Whether there may be dimensions.
-    pub(crate) dimensions: bool,
-    /// Whether there may be templates whose names are not known.
-    pub(crate) templates: bool,
-    /// Whether there may be evaluators whose names are not known.
-    pub(crate) evaluators: bool,
-    /// The names of evaluators of which nothing else could be read.
-    pub(crate) evaluator_names: Vec<String>,
-    /// Whether there may be rubrics whose names are not known.
-    pub(crate) rubrics: bool,
-    /// The names of templates of which nothing else could be read.
-    pub(crate) template_names: Vec<String>,
-    /// The names of rubrics of which nothing else could be read.
-    pub(crate) rubric_names: Vec<String>,
-    /// Whether there may be servers with tools whose names are not known.
-    pub(crate) tools: bool,
-    /// The names of servers of which nothing else could be read.
-    pub(crate) server_names: Vec<String>,
-    /// Whether there may be agents whose names are not known.
-    pub(crate) agents: bool,
-    /// The names of agents of which nothing else could be read.
-    pub(crate) agent_names: Vec<String>,
-}
-
-impl Lost {
-    /// Notes that a scenario is lost.
-    fn scenario(&mut self) {
-        (self.cases, self.tasks) = (true, true);
-    }
-
-    /// Notes that a whole file is lost.
-    pub(crate) fn file(&mut self) {
-        (self.tasks, self.cases, self.ask, self.models, self.dimensions) = (true, true, true, true, true);
-        (self.templates, self.rubrics, self.tools, self.evaluators) = (true, true, true, true);
-        self.agents = true;
-    }
-
-    /// Whether there may be a task with this id.
-    pub(crate) fn has_task(&self, id: &str) -> bool {
-        self.tasks || self.task_ids.iter().any(|it| same_id(it, id))
-    }
-
-    /// Whether there may be a template with this name.
-    pub(crate) fn has_template(&self, name: &str) -> bool {
-        self.templates || self.template_names.iter().any(|it| it == name)
-    }
-
-    /// Whether there may be an evaluator with this name.
-    pub(crate) fn has_evaluator(&self, name: &str) -> bool {
-        self.evaluators || self.evaluator_names.iter().any(|it| it == name)
-    }
-
-    /// Whether there may be a rubric with this name.
-    pub(crate) fn has_rubric(&self, name: &str) -> bool {
-        self.rubrics || self.rubric_names.iter().any(|it| it == name)
-    }
-
-    /// Whether there may be a server with this name.
-    pub(crate) fn has_server(&self, name: &str) -> bool {
-        self.tools || self.server_names.iter().any(|it| it == name)
-    }
-
-    /// Whether there may be an agent with this name.
-    pub(crate) fn has_agent(&self, name: &str) -> bool {
-        self.agents || self.agent_names.iter().any(|it| it == name)
-    }
-
-    /// Whether there may be a role with this name.
-    pub(crate) fn has_role(&self, name: &str) -> bool {
-        self.models || self.roles.iter().any(|it| it == name)
-    }
 }

@@ -7,9 +7,10 @@ use jurat_format::form::{DefaultValue, Form, Key, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
 use jurat_format::shape;
-use jurat_format::value::{Content, Entry, Node, Spanned, Val, Value};
+use jurat_format::value::{Node, Spanned, Value};
 
-use super::task::read_id;
+use super::lost::Part;
+use super::named::{Named, NamedSection};
 use crate::foreign;
 
 /// The models that play one role; more than one form a matrix.
@@ -75,24 +76,23 @@ const ONE_OR_MORE: Form = Form::Either(&[Form::Text, Form::Object(&MODEL), Form:
 
 pub(super) const FORM: Form = Form::Map(&ONE_OR_MORE);
 
-pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<Role> {
-    let Some(entries) = node.entries() else {
-        reading.wrong_type("`models`", "an object of roles and models", node);
-        return Vec::new();
-    };
-    entries.iter().filter_map(|entry| role(reading, entry)).collect()
+pub(super) const SECTION: NamedSection =
+    NamedSection { part: Part::Role, name: "a role in `models`", what: "role", needs: "an object of roles and models" };
+
+impl Named for Role {
+    fn name(&self) -> &Spanned<String> {
+        &self.name
+    }
 }
 
-fn role(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<Role> {
-    let name = Node { span: entry.key_span, content: Content::Scalar(Val::Str(entry.key.clone())) };
-    let name = read_id(reading, "a role in `models`", &name)?;
-    let models: Vec<Model> = match entry.value.as_list() {
+pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node<'_>) -> Option<Role> {
+    let models: Vec<Model> = match node.as_list() {
         Some([]) => {
-            reading.wrong_type(&format!("`{}`", name.value), "a model, or a list of models", &entry.value);
+            reading.wrong_type(&format!("`{}`", name.value), "a model, or a list of models", node);
             return None;
         }
         Some(items) => items.iter().filter_map(|item| model(reading, &name.value, item)).collect(),
-        None => model(reading, &name.value, &entry.value).into_iter().collect(),
+        None => model(reading, &name.value, node).into_iter().collect(),
     };
     (!models.is_empty()).then_some(Role { name, models })
 }

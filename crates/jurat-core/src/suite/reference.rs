@@ -85,7 +85,7 @@ fn collect_form(form: Form, found: &mut Vec<&'static Object>) {
 
 fn table(keys: &'static Object) -> KeyTable {
     let written = keys.keys.iter().filter(|it| !matches!(it.form, Form::Reserved));
-    KeyTable { name: object_name(keys), rows: written.copied().map(row_of).collect() }
+    KeyTable { name: keys.name(), rows: written.copied().map(row_of).collect() }
 }
 
 fn row_of(key: Key) -> KeyRow {
@@ -98,15 +98,9 @@ fn row_of(key: Key) -> KeyRow {
     }
 }
 
-/// "a judge" and "`judge`" are the table `judge`.
-fn object_name(keys: &Object) -> String {
-    let bare = ["a ", "an ", "the "].iter().find_map(|it| keys.what.strip_prefix(it)).unwrap_or(keys.what);
-    bare.replace('`', "")
-}
-
 fn value_kind(form: Form) -> ValueKind {
     match form {
-        Form::Object(keys) => ValueKind::Object(object_name(keys)),
+        Form::Object(keys) => ValueKind::Object(keys.name()),
         Form::List(item) => ValueKind::List(Box::new(value_kind(*item))),
         Form::Map(item) => ValueKind::Map(Box::new(value_kind(*item))),
         Form::Either(forms) => ValueKind::Either(forms.iter().map(|it| value_kind(*it)).collect()),

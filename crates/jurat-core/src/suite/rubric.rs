@@ -15,6 +15,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::named::NamedSection;
 use jurat_compare::expression::Expression;
 use jurat_format::choices;
 use jurat_format::codes;
@@ -26,6 +27,7 @@ use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Map, Node, Span, Spanned, Val, Value, shown_within};
 
+use super::lost::Part;
 use crate::template::rating::CLASSES;
 use crate::template::{Metric, Rubric, Trait, TraitKind};
 
@@ -148,6 +150,9 @@ const STORED_ONLY: [&str; 10] = [
     "deep_judgment_search_enabled",
     "include_ground_truth",
 ];
+
+pub(super) const SECTION: NamedSection =
+    NamedSection { part: Part::Rubric, name: "a name in `rubrics`", what: "rubric", needs: "an object of names" };
 
 pub(super) const FORM: Form = Form::Either(&[Form::List(&Form::Object(&TRAIT)), Form::Object(&STORED)]);
 

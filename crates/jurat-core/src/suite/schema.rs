@@ -1,7 +1,7 @@
 //! The JSON Schema of definitions, made from the tables that the reader uses.
 
 use jurat_compare::{Entry, Origin, entries};
-use jurat_format::form::object;
+use jurat_format::form::{Definitions, closed_object, object, or_null, reference};
 use jurat_format::value::{Map, Val, Value, parse_json};
 
 use super::{sections, template};
@@ -11,126 +11,99 @@ use crate::outcome::format as outcome;
 
 /// The JSON Schema of a suite.
 pub fn suite_schema() -> Value {
-    let Val::Map(suite) = sections::SUITE.schema() else { return Val::Null };
+    let mut definitions = Definitions::default();
+    definitions.define("operator", operator_schema);
+    definitions.define("output", output_schema);
+    definitions.define("check", check::schema);
+    definitions.define("outcome", outcome::schema);
+    definitions.define("builtin", builtin_schema);
+    definitions.define("strategy", template::strategy_schema);
+    let suite = sections::SUITE.schema("#", &mut definitions);
     let head = object([
         ("$schema", Val::from("https://json-schema.org/draft/2020-12/schema")),
         ("title", Val::from("jurat suite")),
         ("description", Val::from("What a suite evaluates, and how. Made from the program by `jurat schema`.")),
     ]);
-    let defs = object([
-        ("operator", operator_schema()),
-        ("output", output_schema()),
-        ("check", check::schema()),
-        ("outcome", outcome::schema()),
-        ("builtin", builtin_schema()),
-        ("strategy", template::strategy_schema()),
-    ]);
     let members = head.iter().chain(suite.iter()).map(|(key, value)| (key.to_owned(), value.clone()));
-    Val::Map(members.chain([("$defs".to_owned(), Val::Map(defs))]).collect())
+    Val::Map(members.chain([("$defs".to_owned(), Val::Map(definitions.schemas))]).collect())
 }
 
-/// A name, or an object with parameters.
-fn operator_schema() -> Value {
-    let mut names: Vec<(String, &str)> = Vec::new();
-    for entry in entries() {
-        for name in [entry.snake_case(), entry.name.to_owned()] {
-            if !names.iter().any(|(known, _)| *known == name) {
-                names.push((name, entry.summary));
-            }
-        }
+/// A name, or an object with parameters: `{type: Name, …}` or `{name: {…}}`.
+fn operator_schema(definitions: &mut Definitions) -> Value {
+    let names = entries().map(|it| (spellings(it), format!("the value {}", it.summary)));
+    let mut ways = vec![named(names)];
+    let mut keyed = Map::default();
+    for entry in entries().filter(|it| it.origin == Origin::Primitive) {
+        let place = definitions.add(&format!("operator_{}", entry.snake_case()), parameters(entry));
+        keyed.insert(entry.snake_case().into(), Val::Map(reference(place.clone())));
+        let mut tagged = reference(place);
+        tagged.insert("required".into(), [Val::from("type")].into_iter().collect());
+        ways.push(Val::Map(tagged));
     }
-    let name = |(name, summary): &(String, &str)| {
-        Val::Map(
-            [("const", Val::from(name.clone())), ("description", Val::from(format!("the value {summary}")))]
-                .into_iter()
-                .collect(),
-        )
-    };
-    let named = object([("type", Val::from("string")), ("anyOf", names.iter().map(name).collect())]);
-    let with_parameters = entries().filter(|it| it.origin == Origin::Primitive).flat_map(parameter_schemas);
-    Val::Map(object([("anyOf", [Val::Map(named)].into_iter().chain(with_parameters).collect())]))
+    ways.push(one_key(keyed));
+    Val::Map(object([("anyOf", Val::List(ways))]))
 }
 
-/// `{type: Name, …}` and `{name: {…}}`.
-fn parameter_schemas(entry: &Entry) -> [Value; 2] {
-    let parameters = |mut properties: Map<'static>, mut required: Vec<Value>| {
-        for param in entry.params {
-            let mut schema = match parse_json(param.schema).map(|it| it.value.into_owned()) {
-                Ok(Val::Map(schema)) => schema,
-                _ => Map::default(),
-            };
-            schema.insert("description".into(), Val::from(param.doc));
-            if let Some(default) = param.default.and_then(|it| parse_json(it).ok()) {
-                schema.insert("default".into(), default.value.into_owned());
-            }
-            properties.insert(param.name.into(), Val::Map(schema));
-            if param.default.is_none() {
-                required.push(Val::from(param.name));
-            }
-        }
-        let mut schema = object([("type", Val::from("object")), ("properties", Val::Map(properties))]);
-        if !required.is_empty() {
-            schema.insert("required".into(), Val::List(required));
-        }
-        schema.insert("additionalProperties".into(), Val::Bool(false));
-        schema
+/// Both spellings of the name of an operator.
+fn spellings(entry: &Entry) -> Value {
+    [Val::from(entry.snake_case()), Val::from(entry.name)].into_iter().collect()
+}
+
+/// The parameters of an operator, and the `type` that may name it beside them.
+fn parameters(entry: &Entry) -> Map<'static> {
+    let tag = ("type", Val::Map(object([("enum", spellings(entry))])));
+    let parameter = |param: &jurat_compare::Param| {
+        let schema = parse_json(param.schema).map_or(Val::Null, |it| it.value.into_owned());
+        (param.name, described(schema, param.doc, param.default))
     };
-    let names: Value = [Val::from(entry.name), Val::from(entry.snake_case())].into_iter().collect();
-    let kind = object([("type", Val::Map(object([("enum", names)])))]);
-    let mut tagged = parameters(kind, vec![Val::from("type")]);
-    tagged.insert("description".into(), Val::from(format!("the value {}", entry.summary)));
-    let inner = Val::Map(parameters(Map::default(), Vec::new()));
-    let keyed: Map<'static> = [(entry.snake_case(), inner)].into_iter().collect();
-    let keyed = object([
-        ("type", Val::from("object")),
-        ("properties", Val::Map(keyed)),
-        ("required", [Val::from(entry.snake_case())].into_iter().collect()),
-        ("additionalProperties", Val::Bool(false)),
-    ]);
-    [Val::Map(tagged), Val::Map(keyed)]
+    let required = entry.params.iter().filter(|it| it.default.is_none()).map(|it| it.name);
+    let mut schema = closed_object([tag].into_iter().chain(entry.params.iter().map(parameter)).collect(), required);
+    schema.insert("description".into(), Val::from(format!("the value {}", entry.summary)));
+    schema
 }
 
 /// The name of a built-in evaluator, or an object with its parameters.
-fn builtin_schema() -> Value {
-    let names = ENTRIES.iter().map(|entry| {
-        let members = [("const", Val::from(entry.name)), ("description", Val::from(entry.summary))];
-        Val::Map(members.into_iter().collect())
+fn builtin_schema(_: &mut Definitions) -> Value {
+    let names = ENTRIES.iter().map(|it| ([Val::from(it.name)].into_iter().collect(), it.summary.to_owned()));
+    let keyed = ENTRIES.iter().map(|entry| {
+        let parameter =
+            |it: &Param| (it.name, described(it.takes.schema(), it.doc, it.default.filter(|it| *it != "null")));
+        let required = entry.params.iter().filter(|it| it.default.is_none()).map(|it| it.name);
+        let mut schema = closed_object(entry.params.iter().map(parameter).collect(), required);
+        schema.insert("description".into(), Val::from(entry.summary));
+        (entry.name, Val::Map(schema))
     });
-    let named = object([("type", Val::from("string")), ("anyOf", names.collect())]);
-    let with_parameters = ENTRIES.iter().map(|entry| {
-        let inner = of_parameters(entry.params);
-        let keyed: Map<'static> = [(entry.name, inner)].into_iter().collect();
-        Val::Map(object([
-            ("type", Val::from("object")),
-            ("description", Val::from(entry.summary)),
-            ("properties", Val::Map(keyed)),
-            ("required", [Val::from(entry.name)].into_iter().collect()),
-            ("additionalProperties", Val::Bool(false)),
-        ]))
-    });
-    Val::Map(object([("anyOf", [Val::Map(named)].into_iter().chain(with_parameters).collect())]))
+    let ways = [named(names), one_key(keyed.collect())];
+    Val::Map(object([("anyOf", ways.into_iter().collect())]))
 }
 
-fn of_parameters(params: &[Param]) -> Value {
-    let property = |param: &Param| {
-        let Val::Map(mut schema) = param.takes.schema() else { return (param.name, Val::Null) };
-        schema.insert("description".into(), Val::from(param.doc));
-        if let Some(default) = param.default.filter(|it| *it != "null").and_then(|it| parse_json(it).ok()) {
-            schema.insert("default".into(), default.value.into_owned());
-        }
-        (param.name, Val::Map(schema))
-    };
-    let properties: Map<'static> = params.iter().map(property).collect();
-    let required: Vec<Value> = params.iter().filter(|it| it.default.is_none()).map(|it| Val::from(it.name)).collect();
-    let mut schema = object([("type", Val::from("object")), ("properties", Val::Map(properties))]);
-    if !required.is_empty() {
-        schema.insert("required".into(), Val::List(required));
-    }
-    schema.insert("additionalProperties".into(), Val::Bool(false));
+/// Names with their meanings.
+fn named(names: impl Iterator<Item = (Value, String)>) -> Value {
+    let name =
+        |(names, meaning): (Value, String)| Val::Map(object([("enum", names), ("description", Val::from(meaning))]));
+    Val::Map(object([("type", Val::from("string")), ("anyOf", names.map(name).collect())]))
+}
+
+/// An object with one of these keys.
+fn one_key(properties: Map<'static>) -> Value {
+    let mut schema = closed_object(properties, [].into_iter());
+    schema.insert("minProperties".into(), Val::I(1));
+    schema.insert("maxProperties".into(), Val::I(1));
     Val::Map(schema)
 }
 
-fn output_schema() -> Value {
+/// The schema of a parameter with its meaning and its default, which is JSON.
+fn described(schema: Value, doc: &'static str, default: Option<&str>) -> Value {
+    let Val::Map(schema) = schema else { return Val::Null };
+    let mut schema = if default.is_some() { or_null(schema) } else { schema };
+    schema.insert("description".into(), Val::from(doc));
+    if let Some(default) = default.and_then(|it| parse_json(it).ok()) {
+        schema.insert("default".into(), default.value.into_owned());
+    }
+    Val::Map(schema)
+}
+
+fn output_schema(_: &mut Definitions) -> Value {
     let doc = "fields in short form (`string`, `integer`, `number`, `boolean`, `[string]`, `{enum: […]}`, nested fields), or a JSON Schema";
     Val::Map(object([("type", Val::from("object")), ("minProperties", Val::I(1)), ("description", Val::from(doc))]))
 }

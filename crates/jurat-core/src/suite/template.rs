@@ -16,6 +16,7 @@ mod strategy;
 mod truth;
 mod written;
 
+use super::named::NamedSection;
 use jurat_compare::Operator;
 use jurat_format::codes;
 use jurat_format::field::{self, Defaulted};
@@ -26,6 +27,7 @@ use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Entry, Node, Spanned, Val, Value};
 
+use super::lost::Part;
 use super::task::read_id;
 use crate::comparison;
 use crate::output;
@@ -100,6 +102,9 @@ static STORED_FIELD: Object = Object {
         IS_TRACE,
     ],
 };
+
+pub(super) const SECTION: NamedSection =
+    NamedSection { part: Part::Template, name: "a name in `templates`", what: "template", needs: "an object of names" };
 
 pub(super) const FORM: Form = Form::Either(&[Form::Object(&TEMPLATE), Form::Map(&Form::Object(&FIELD))]);
 

@@ -21,7 +21,8 @@ use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 use jurat_format::{codes, duration, id};
 
-use super::task::read_id;
+use super::lost::Part;
+use super::named::{Named, NamedSection};
 
 #[derive(Debug, Clone)]
 pub struct ServerSpec {
@@ -164,31 +165,26 @@ static SERVER: Object = Object {
 
 pub(super) const FORM: Form = Form::Map(&Form::Object(&SERVER));
 
-/// Reads `tools`. A server that cannot be read is left out.
-pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<ServerSpec> {
-    let Some(entries) = node.entries() else {
-        reading.wrong_type("`tools`", "an object of names and servers", node);
-        return Vec::new();
-    };
-    entries.iter().filter_map(|it| server(reading, it)).collect()
+pub(super) const SECTION: NamedSection = NamedSection {
+    part: Part::Server,
+    name: "a name in `tools`",
+    what: "server",
+    needs: "an object of names and servers",
+};
+
+impl Named for ServerSpec {
+    fn name(&self) -> &Spanned<String> {
+        &self.name
+    }
 }
 
-/// A server that is defined twice.
-pub(super) fn defined_twice(name: &Spanned<String>, earlier: &Spanned<String>) -> Problem {
-    let problem = Problem::new(&codes::CONFLICT, format!("the server `{}` is defined twice", name.value));
-    let problem = problem.at(name.span, "again here").at(earlier.span, "first here");
-    problem.help("keep one of them; upper and lower case make no difference")
-}
-
-fn server(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<ServerSpec> {
-    let name = Node { span: entry.key_span, content: Content::Scalar(Val::Str(entry.key.clone())) };
-    let name = read_id(reading, "a name in `tools`", &name)?;
-    let fields = SERVER.fields(reading, &entry.value)?;
+pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node<'_>) -> Option<ServerSpec> {
+    let fields = SERVER.fields(reading, node)?;
     let timeout = fields.value(reading, &TIMEOUT);
     let reuse = fields.value(reading, &REUSE);
     let per_case = fields.value(reading, &PER_CASE);
     let reach = reach(reading, &name.value, &fields)?;
-    Some(ServerSpec { folder: reading.beside(entry.key_span, ""), name, reach, timeout, reuse, per_case })
+    Some(ServerSpec { folder: reading.beside(name.span, ""), name, reach, timeout, reuse, per_case })
 }
 
 fn timeout(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Duration> {

@@ -20,7 +20,7 @@ pub struct Trait {
 }
 
 /// How an answer is rated by a trait.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum TraitKind {
     /// A model says yes or no.
     Boolean,
@@ -79,26 +79,6 @@ impl Metric {
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-/// Two kinds are equal when they rate alike.
-impl PartialEq for TraitKind {
-    fn eq(&self, other: &TraitKind) -> bool {
-        use TraitKind::{Boolean, Cel, Literal, Metric, Regex, Score};
-        match (self, other) {
-            (Boolean, Boolean) => true,
-            (Score { min, max }, Score { min: least, max: most }) => (min, max) == (least, most),
-            (Literal { classes }, Literal { classes: others }) => classes == others,
-            (Regex { pattern, case_sensitive, invert }, Regex { pattern: of, case_sensitive: is, invert: not }) => {
-                (pattern, case_sensitive, invert) == (of, is, not)
-            }
-            (Cel(left), Cel(right)) => left.source() == right.source(),
-            (Metric { items, unwanted, metrics }, Metric { items: left, unwanted: right, metrics: figures }) => {
-                (items, unwanted, metrics) == (left, right, figures)
-            }
-            _ => false,
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`agents`], [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`artifacts`], [`campaigns`], [`checks`], [`effects`], [`evaluations`], [`evaluators`], [`builtins`], [`evaluate`], [`templates`], [`rubrics`], [`outcomes`], [`scenarios`], [`statistics`], [`conversations`], [`routes`], [`decisions`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
-//! [`defects`] has what goes wrong elsewhere, [`faults`] what is no verdict on a subject, [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
+//! [`defects`] has what goes wrong elsewhere, [`format`] that the reader and the JSON Schema agree, [`faults`] what is no verdict on a subject, [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
 //!
 //! Properties try the same inputs in every run, so that a change fails for its own reasons. `PROPTEST_RNG_SEED=7` tries
 //! others, `PROPTEST_CASES=10000` more; the fuzz targets look further still.
@@ -25,6 +25,7 @@ mod evaluations;
 mod evaluators;
 mod examples;
 mod faults;
+mod format;
 mod inquiries;
 mod numbers;
 mod outcomes;

@@ -255,7 +255,7 @@ impl Filter {
 
 pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) {
     let n_before = reading.n_errors();
-    let Some(fields) = CAMPAIGN.fields(reading, node) else { return suite.lost.file() };
+    let Some(fields) = CAMPAIGN.fields(reading, node) else { return suite.lost.add_file() };
     let named = |reading: &mut Reading<'_>, field: &Field<Spanned<String>>| {
         let file = fields.read(reading, field)?;
         Document::open(reading, &file)
@@ -310,7 +310,7 @@ pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
         evaluation::read(reading, suite, &node, tree.span, true);
     }
     if reading.n_errors() > n_before {
-        suite.lost.file();
+        suite.lost.add_file();
     }
 }
 

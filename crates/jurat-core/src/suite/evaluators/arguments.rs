@@ -8,6 +8,7 @@ use jurat_format::{codes, id::same_id};
 use crate::evaluator::binding::{self, Origin};
 use crate::evaluator::{Scripts, builtin};
 use crate::foreign;
+use crate::suite::lost::Part;
 use crate::suite::task::{Evaluate, Gate, Selection, Task, TaskKind};
 use crate::suite::{Evaluator, EvaluatorKind, Suite, unusable_code};
 
@@ -37,7 +38,7 @@ pub(in crate::suite) fn join(suite: &mut Suite, reading: &mut Reading<'_>) {
     let unnamed: Vec<Task> =
         suite.evaluators.iter().filter(|it| !named(suite, &it.name.value)).map(task_of_its_own).collect();
     // A file that is lost may have had the task that names it.
-    if !suite.lost.tasks {
+    if !suite.lost.unnamed(Part::Task) {
         suite.tasks.extend(unnamed);
     }
     let Suite { tasks, evaluators, lost, .. } = suite;
@@ -49,7 +50,7 @@ pub(in crate::suite) fn join(suite: &mut Suite, reading: &mut Reading<'_>) {
                 bind(reading, evaluate, evaluator);
                 task.is_flawed |= evaluator.is_flawed;
             }
-            None if lost.has_evaluator(&name.value) => task.is_flawed = true,
+            None if lost.has(Part::Evaluator, &name.value) => task.is_flawed = true,
             None => {
                 task.is_flawed = true;
                 reading.problem(unknown_evaluator(name, evaluators));

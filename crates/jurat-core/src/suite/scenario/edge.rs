@@ -12,8 +12,9 @@ use jurat_format::value::{Content, Node, Span, Spanned, Val};
 use super::ScenarioText;
 use crate::scenario::when::{self, WhenError, WhenErrorKind};
 use crate::scenario::{Callable, Condition, Edge, Handover, Target};
+use crate::suite::lost::Part;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct EdgeText {
     pub span: Span,
     /// Where the node that it leaves is named.
@@ -33,7 +34,8 @@ const TO: Field<Spanned<String>> =
 const WHEN: Key =
     Key::optional("when", Form::Either(&[Form::Map(&Form::Any), Form::List(&Form::Any)]), "the condition")
         .or(&["condition"])
-        .default_words("taken when no other edge is");
+        .default_words("taken when no other edge is")
+        .or_null();
 const CONDITION_SOURCE: Field<Spanned<String>> =
     Field::optional("condition_source", shape::TEXT, "source text of code for the condition; shown, never run")
         .or_null();
@@ -59,7 +61,7 @@ const ARROW: &str = "->";
 
 /// Reads the edges of a scenario.
 pub(super) fn read_all(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut ScenarioText) {
-    text.lost.edges |= node.as_list().is_none();
+    text.lost.add_if(node.as_list().is_none(), &[Part::Edge]);
     for item in reading.list("`edges`", "a list of edges", node) {
         let edge = match &item.content {
             Content::Scalar(Val::Str(_)) => short(reading, item),
@@ -70,7 +72,7 @@ pub(super) fn read_all(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut Sc
                 text.scenario.edges.push(edge);
                 text.edges.push(place);
             }
-            None => text.lost.edges = true,
+            None => text.lost.add(Part::Edge, None),
         }
     }
 }
@@ -116,7 +118,7 @@ fn long(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<(Edge, EdgeText)> 
         span: fields.head(),
         source: source_span,
         target: target.span,
-        when: fields.node(&WHEN).or(fields.node(&CONDITION_SOURCE.key)).filter(|it| !it.is_null()).map(|it| it.span),
+        when: fields.node(&WHEN).or(fields.node(&CONDITION_SOURCE.key)).map(|it| it.span),
         handover: fields.node(&HANDOVER.key).or(fields.node(&HANDOVER_SOURCE.key)).map(|it| it.span),
         is_flawed,
     };

@@ -10,6 +10,7 @@ use super::super::Suite;
 use super::{ScenarioText, places};
 use crate::scenario::structure::{QuestionPart, Unread, flaws_besides, has_foreign_template};
 use crate::scenario::{Absence, Callable, Condition, FailureCategory, Flaw, Handover, Scenario, StateUpdate};
+use crate::suite::lost::Part;
 use crate::template::{Template, Trait};
 
 /// Everything that can be known about the scenarios of a suite before running them.
@@ -70,7 +71,7 @@ impl ScenarioText {
                 }
             }
         }
-        let mut is_rated = !self.lost.rubric;
+        let mut is_rated = !self.lost.any(Part::Rubric);
         if let Some(name) = &self.rubric {
             match rubric(suite, name) {
                 Ok(traits) => scenario.rubric = traits,
@@ -96,8 +97,7 @@ impl ScenarioText {
                 return Ok(Some(template.clone()));
             }
             let Some(ix) = places.get(wanted).copied() else {
-                let may_be_there =
-                    suite.lost.has_template(wanted) || self.lost.nodes || self.lost.node_ids.contains(wanted);
+                let may_be_there = suite.lost.has(Part::Template, wanted) || self.lost.has(Part::Node, wanted);
                 let nodes = self.scenario.node_ids();
                 let known: Vec<&str> = suite.templates.iter().map(|(it, _)| it.value.as_str()).chain(nodes).collect();
                 return Err((!may_be_there).then(|| {
@@ -122,18 +122,20 @@ impl ScenarioText {
     /// Whether a flaw is one whatever stands in the parts that could not be read.
     fn is_certain(&self, flaw: &Flaw) -> bool {
         let lost = &self.lost;
-        let is_lost = |id: &str| lost.nodes || lost.node_ids.contains(id);
+        let is_lost = |id: &str| lost.has(Part::Node, id);
         let edge = |ix: &usize| &self.scenario.edges[*ix];
         let is_readable = |ix: &usize| !self.edges[*ix].is_flawed;
-        let has_all_nodes = !lost.nodes && lost.node_ids.is_empty();
+        let has_all_nodes = !lost.any(Part::Node);
         match flaw {
-            Flaw::NoEntry => !lost.entry,
+            Flaw::NoEntry => !lost.any(Part::Entry),
             Flaw::UnknownEntry => !is_lost(&self.scenario.entry),
             Flaw::UnknownSource { edge: ix } => !is_lost(&edge(ix).source),
             Flaw::UnknownTarget { edge: ix } => !is_lost(edge(ix).target.name()),
-            Flaw::Unreachable { .. } => !lost.edges && has_all_nodes,
-            Flaw::NoWayOut { .. } => !lost.edges && has_all_nodes && self.edges.iter().all(|it| !it.is_flawed),
-            Flaw::NoFallback { edges, .. } => !lost.edges && edges.iter().all(is_readable),
+            Flaw::Unreachable { .. } => !lost.any(Part::Edge) && has_all_nodes,
+            Flaw::NoWayOut { .. } => {
+                !lost.any(Part::Edge) && has_all_nodes && self.edges.iter().all(|it| !it.is_flawed)
+            }
+            Flaw::NoFallback { edges, .. } => !lost.any(Part::Edge) && edges.iter().all(is_readable),
             Flaw::SeveralFallbacks { edges, .. } => edges.iter().all(is_readable),
             Flaw::Shadowed { edge, by } => is_readable(edge) && is_readable(by),
             Flaw::UnknownField { reason: Absence::Node(id), .. } => !is_lost(id),
@@ -141,9 +143,9 @@ impl ScenarioText {
             Flaw::UnknownField { reason: Absence::Unset { .. }, .. } => {
                 has_all_nodes && self.nodes.iter().all(|it| !it.is_flawed)
             }
-            Flaw::UnknownTurnField { .. } => has_all_nodes && !lost.edges,
+            Flaw::UnknownTurnField { .. } => has_all_nodes && !lost.any(Part::Edge),
             Flaw::Impossible { edge, .. } | Flaw::UnknownCategory { edge, .. } => is_readable(edge),
-            Flaw::OutcomeWithoutNode { node, exists, .. } => !is_lost(node) && (!exists || !lost.edges),
+            Flaw::OutcomeWithoutNode { node, exists, .. } => !is_lost(node) && (!exists || !lost.any(Part::Edge)),
             Flaw::DuplicateNode { .. }
             | Flaw::ReservedIdentity { .. }
             | Flaw::EmptyQuestion { .. }
@@ -400,7 +402,7 @@ fn suggested<'n>(problem: Problem, written: &str, known: impl Iterator<Item = &'
 fn rubric(suite: &Suite, name: &Spanned<String>) -> Result<Vec<Trait>, Option<Problem>> {
     let found = suite.rubrics.iter().find(|(it, _)| it == name);
     found.map(|(_, traits)| traits.clone()).ok_or_else(|| {
-        (!suite.lost.has_rubric(&name.value)).then(|| {
+        (!suite.lost.has(Part::Rubric, &name.value)).then(|| {
             let problem = Problem::new(&codes::UNKNOWN_RUBRIC, format!("there is no rubric `{}`", name.value));
             let known = suite.rubrics.iter().map(|(it, _)| it.value.as_str());
             let problem = problem.at(name.span, "unknown rubric").did_you_mean(&name.value, known);
@@ -412,7 +414,7 @@ fn rubric(suite: &Suite, name: &Spanned<String>) -> Result<Vec<Trait>, Option<Pr
 /// A conversation about which nobody concludes anything.
 fn nothing_concluded(suite: &Suite, text: &ScenarioText) -> Option<Problem> {
     let has_task = suite.tasks.iter().any(|it| it.scope.as_ref().is_none_or(|scope| *scope == text.name));
-    let may_have = text.lost.outcomes || suite.lost.tasks || !suite.lost.task_ids.is_empty();
+    let may_have = text.lost.any(Part::Outcome) || suite.lost.any(Part::Task);
     if !text.scenario.outcomes.is_empty() || has_task || may_have {
         return None;
     }

@@ -22,7 +22,7 @@ mod node;
 mod outcome;
 mod write;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -32,6 +32,7 @@ pub(crate) use write::{edge as edge_value, node_value};
 use super::{Suite, task};
 use crate::compat::karenina::scenario as stored;
 use crate::scenario::{Scenario, definition};
+use crate::suite::lost::{Lost, Part};
 use crate::template::Trait;
 pub use edge::EdgeText;
 use jurat_format::codes;
@@ -70,65 +71,23 @@ pub struct ScenarioText {
     /// The servers of which its nodes take tools away.
     pub filtered: Vec<Spanned<String>>,
     /// What stands in it but could not be read.
-    pub(crate) lost: LostParts,
-}
-
-/// Parts of a scenario that could not be read. Somebody has complained about them; that they are missing is no news.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct LostParts {
-    /// Whether there may be nodes whose ids are not known.
-    pub(crate) nodes: bool,
-    /// The ids of nodes of which little else could be read.
-    pub(crate) node_ids: HashSet<String>,
-    /// Whether there may be edges.
-    pub(crate) edges: bool,
-    /// Whether it may say where it starts.
-    pub(crate) entry: bool,
-    /// Whether it may have traits.
-    pub(crate) rubric: bool,
-    /// Whether it may have outcomes or tasks.
-    pub(crate) outcomes: bool,
+    pub(crate) lost: Lost,
 }
 
 impl From<Scenario> for ScenarioText {
     /// A scenario that stands in no file.
     fn from(scenario: Scenario) -> ScenarioText {
-        let nowhere = Span::default();
-        let node = |_| NodeText {
-            id: nowhere,
-            question: nowhere,
-            agent_identity: None,
-            state_update: None,
-            template: None,
-            rubric: None,
-            is_flawed: false,
-        };
-        let edge = |_| EdgeText {
-            span: nowhere,
-            source: nowhere,
-            target: nowhere,
-            when: None,
-            handover: None,
-            is_flawed: false,
-        };
-        let outcome = |_| OutcomeText {
-            name: nowhere,
-            check: None,
-            depends_on: Vec::new(),
-            gate: task::Gate::None,
-            is_flawed: false,
-        };
         ScenarioText {
-            name: Spanned::new(scenario.name.clone(), nowhere),
+            name: Spanned::new(scenario.name.clone(), Span::default()),
+            nodes: vec![NodeText::default(); scenario.nodes.len()],
+            edges: vec![EdgeText::default(); scenario.edges.len()],
+            outcomes: vec![OutcomeText::default(); scenario.outcomes.len()],
             entry: None,
-            nodes: scenario.nodes.iter().map(node).collect(),
-            edges: scenario.edges.iter().map(edge).collect(),
-            outcomes: scenario.outcomes.iter().map(outcome).collect(),
             rubric: None,
             models: Vec::new(),
             tools: Vec::new(),
             filtered: Vec::new(),
-            lost: LostParts::default(),
+            lost: Lost::default(),
             scenario,
         }
     }
@@ -229,7 +188,7 @@ pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
         Content::List(items) => items.iter().for_each(|item| read_one(reading, suite, None, item)),
         Content::Scalar(_) => {
             reading.wrong_type("`scenarios`", "an object of names and scenarios, or a list of scenarios", node);
-            suite.lost.scenario();
+            suite.lost.add_if(true, &[Part::Case, Part::Task]);
         }
     }
 }
@@ -240,7 +199,7 @@ pub(super) fn read_one(reading: &mut Reading<'_>, suite: &mut Suite, name: Optio
     let n_tasks = suite.tasks.len();
     let Some(text) = scenario(reading, suite, name, plain.as_ref().unwrap_or(node)) else {
         suite.tasks.truncate(n_tasks);
-        suite.lost.scenario();
+        suite.lost.add_if(true, &[Part::Case, Part::Task]);
         return;
     };
     if let Some(first) = suite.scenarios.iter().find(|it| it.name == text.name) {
@@ -290,31 +249,22 @@ fn scenario(
     let name = named(reading, name, &fields);
     // Everything is read before anything is missed, so that all problems of a scenario are reported at once.
     let mut text = ScenarioText {
-        scenario: Scenario::new(name.as_ref().map(|it| it.value.clone()).unwrap_or_default()),
         name: name.clone().unwrap_or_else(|| Spanned::new(String::new(), fields.head())),
-        entry: None,
-        nodes: Vec::new(),
-        edges: Vec::new(),
-        outcomes: Vec::new(),
-        rubric: None,
-        models: Vec::new(),
-        tools: Vec::new(),
-        filtered: Vec::new(),
-        lost: LostParts::default(),
+        ..Scenario::new(name.as_ref().map(|it| it.value.clone()).unwrap_or_default()).into()
     };
     frame(reading, &fields, &mut text);
     if let Some(nodes) = fields.node(&NODES) {
         node::read_all(reading, nodes, &mut text);
     }
-    text.lost.nodes |= fields.may_mean(&NODES);
+    text.lost.add_if(fields.may_mean(&NODES), &[Part::Node]);
     if let Some(edges) = fields.node(&EDGES) {
         edge::read_all(reading, edges, &mut text);
     }
-    text.lost.edges |= fields.may_mean(&EDGES);
+    text.lost.add_if(fields.may_mean(&EDGES), &[Part::Edge]);
     if let Some(outcomes) = fields.node(&OUTCOMES) {
         outcome::read_all(reading, outcomes, &mut text);
     }
-    text.lost.outcomes |= fields.may_mean(&OUTCOMES) || fields.may_mean(&TASKS);
+    text.lost.add_if(fields.may_mean(&OUTCOMES) || fields.may_mean(&TASKS), &[Part::Outcome]);
     suite.tasks.extend(text.outcome_tasks());
     if let Some(tasks) = fields.node(&TASKS) {
         read_tasks(reading, suite, &mut text, tasks);
@@ -326,7 +276,8 @@ fn scenario(
 fn frame(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioText) {
     let description = fields.read(reading, &DESCRIPTION);
     let (entry, system) = (fields.read(reading, &ENTRY), fields.read(reading, &SYSTEM));
-    text.lost.entry = fields.may_mean(&ENTRY) || (fields.node(&ENTRY.key).is_some() && entry.is_none());
+    let is_entry_lost = fields.may_mean(&ENTRY) || (fields.node(&ENTRY.key).is_some() && entry.is_none());
+    text.lost.add_if(is_entry_lost, &[Part::Entry]);
     text.entry = entry.as_ref().map(|it| it.span);
     text.scenario.description = description.unwrap_or_default();
     text.scenario.entry = entry.map(|it| it.value).unwrap_or_default();
@@ -341,7 +292,7 @@ fn frame(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut Scenario
         Some(node::Named::Inline(traits)) => text.scenario.rubric = traits,
         None => {}
     }
-    text.lost.rubric = reading.n_errors() > n_before;
+    text.lost.add_if(reading.n_errors() > n_before, &[Part::Rubric]);
     if let Some(tools) = fields.read(reading, &TOOLS) {
         text.scenario.tools = tools.iter().map(|it| it.value.clone()).collect();
         text.tools.extend(tools);
@@ -384,7 +335,7 @@ fn named(reading: &mut Reading<'_>, key: Option<Spanned<String>>, fields: &Field
 
 /// Tasks that apply to the scenario alone.
 fn read_tasks(reading: &mut Reading<'_>, suite: &mut Suite, text: &mut ScenarioText, node: &Node<'_>) {
-    text.lost.outcomes |= node.as_list().is_none();
+    text.lost.add_if(node.as_list().is_none(), &[Part::Outcome]);
     for item in reading.list("`tasks`", "a list of tasks", node) {
         match task::read(reading, item) {
             Ok(mut task) => {
@@ -397,11 +348,8 @@ fn read_tasks(reading: &mut Reading<'_>, suite: &mut Suite, text: &mut ScenarioT
                 suite.tasks.push(task);
             }
             Err(id) => {
-                text.lost.outcomes = true;
-                match id {
-                    Some(id) => suite.lost.task_ids.push(id),
-                    None => suite.lost.tasks = true,
-                }
+                text.lost.add(Part::Outcome, None);
+                suite.lost.add(Part::Task, id);
             }
         }
     }

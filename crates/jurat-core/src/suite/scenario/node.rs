@@ -15,11 +15,12 @@ use super::ScenarioText;
 use crate::compat::karenina::question_id;
 use crate::compat::karenina::scenario::model_named;
 use crate::scenario::{Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, when};
+use crate::suite::lost::Part;
 use crate::template::{Template, Trait};
 use crate::tool::ToolFilter;
 
 /// Where a node stands, and what it names elsewhere.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct NodeText {
     pub id: Span,
     pub question: Span,
@@ -190,7 +191,7 @@ pub(super) fn read_all(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut Sc
         Content::List(items) => items.iter().for_each(|item| read(reading, None, item, text)),
         Content::Scalar(_) => {
             reading.wrong_type("`nodes`", "an object of ids and nodes, or a list of nodes", node);
-            text.lost.nodes = true;
+            text.lost.add(Part::Node, None);
         }
     }
 }
@@ -228,10 +229,7 @@ fn read(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
 
 /// Notes a node that is not there, though its author wrote one.
 fn lose(text: &mut ScenarioText, id: Option<Spanned<String>>) {
-    match id {
-        Some(id) => drop(text.lost.node_ids.insert(id.value)),
-        None => text.lost.nodes = true,
-    }
+    text.lost.add(Part::Node, id.map(|it| it.value));
 }
 
 /// What to do about a placeholder in what a node says.

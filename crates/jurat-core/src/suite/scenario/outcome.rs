@@ -21,9 +21,10 @@ use super::super::task::{CONDITION, DEPENDS_ON, Gate, REQUIRED, Selection, Task,
 use super::ScenarioText;
 use crate::outcome::{Code, format as outcome};
 use crate::scenario::{Callable, Criterion};
+use crate::suite::lost::Part;
 
 /// Where an outcome stands, and what it has as a task.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct OutcomeText {
     pub name: Span,
     /// Where its check, or the text of its code, stands.
@@ -69,14 +70,14 @@ pub(super) fn read_all(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut Sc
         Content::List(items) => items.iter().for_each(|item| long(reading, None, item, text)),
         _ => {
             reading.wrong_type("`outcomes`", "a list of outcomes, or an object of names and checks", node);
-            text.lost.outcomes = true;
+            text.lost.add(Part::Outcome, None);
         }
     }
 }
 
 fn short(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node<'_>, text: &mut ScenarioText) {
     let Some(check) = outcome::read(reading, &format!("the outcome `{}`", name.value), node) else {
-        text.lost.outcomes = true;
+        text.lost.add(Part::Outcome, None);
         return;
     };
     text.scenario.outcomes.push(Criterion::new(name.value, check));
@@ -92,7 +93,7 @@ fn short(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node<'_>, text
 fn long(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>, text: &mut ScenarioText) {
     let n_before = reading.n_errors();
     let Some(fields) = OUTCOME.fields(reading, node) else {
-        text.lost.outcomes = true;
+        text.lost.add(Part::Outcome, None);
         return;
     };
     let name = key.or_else(|| match fields.key_span(&NAME) {
@@ -117,7 +118,7 @@ fn long(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
     let depends_on = fields.read(reading, &DEPENDS_ON).unwrap_or_default();
     let gate = read_gate(reading, &fields);
     let is_flawed = reading.n_errors() > n_before;
-    text.lost.outcomes |= is_flawed;
+    text.lost.add_if(is_flawed, &[Part::Outcome]);
     let (Some(name), true) = (name, check.is_some() || source.is_some()) else { return };
     let place = fields.node(&CHECK).or(fields.node(&EVALUATE_SOURCE.key)).map(|it| it.span);
     text.scenario.outcomes.push(Criterion {

@@ -1,7 +1,7 @@
 //! How the fields of a template are put together: what is written, what is read, and its JSON Schema.
 
 use jurat_format::codes;
-use jurat_format::form::{Form, Key, Object, object};
+use jurat_format::form::{Definitions, Form, Key, Object, closed_object, object};
 use jurat_format::problem::{Problem, listed, listed_all};
 use jurat_format::reader::Reading;
 use jurat_format::value::{Content, Node, Val, Value};
@@ -161,25 +161,16 @@ fn conditions(reading: &mut Reading<'_>, node: &Node<'_>, fields: &[Field]) -> O
 }
 
 /// The JSON Schema of a strategy, which refers to itself.
-pub(in crate::suite) fn strategy_schema() -> Value {
-    let parts = || Form::List(&Form::Defined("strategy")).schema();
-    let one = |key: &'static str, value: Value| {
-        Val::Map(object([
-            ("type", Val::from("object")),
-            ("properties", Val::Map([(key, value)].into_iter().collect())),
-            ("required", [Val::from(key)].into_iter().collect()),
-            ("additionalProperties", Val::Bool(false)),
-        ]))
-    };
+pub(in crate::suite) fn strategy_schema(definitions: &mut Definitions) -> Value {
+    let parts = Form::List(&Form::Defined("strategy"));
     let doc = "the name of a field, `{all_of: […]}`, `{any_of: […]}` or `{at_least_n: {n, conditions}}`";
-    let ways = [
-        Form::Text.schema(),
-        one("all_of", parts()),
-        one("any_of", parts()),
-        one("at_least_n", AT_LEAST.schema()),
-        TYPED.schema(),
-    ];
-    Val::Map(object([("description", Val::from(doc)), ("anyOf", ways.into_iter().collect())]))
+    let mut ways = vec![Val::Map(Form::Text.schema(definitions))];
+    for (key, form) in [("all_of", parts), ("any_of", parts), ("at_least_n", Form::Object(&AT_LEAST))] {
+        let properties = [(key, Val::Map(form.schema(definitions)))].into_iter().collect();
+        ways.push(Val::Map(closed_object(properties, [key].into_iter())));
+    }
+    ways.push(Val::Map(Form::Object(&TYPED).schema(definitions)));
+    Val::Map(object([("description", Val::from(doc)), ("anyOf", Val::List(ways))]))
 }
 
 pub(super) fn strategy_value(strategy: &Strategy) -> Value {
