@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use jurat::Removed;
+use jurat_core::report::journal::JournalReport;
 use jurat_format::duration::parse_duration;
 use jurat_format::problem::listed_all;
 use jurat_format::value::Val;
 use jurat_report::counted;
-use jurat_report::journal::{JournalReport, write_json, write_text};
+use jurat_report::journal::{write_json, write_text};
 
 use crate::exit::Exit;
 use crate::failure::{Failure, exit};

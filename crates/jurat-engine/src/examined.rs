@@ -51,7 +51,7 @@ impl Examined {
     }
 
     /// Reads a definition from disk, or a suite of another program with the cases and profiles that belong to it.
-    pub fn open(file: &Path, profiles: Profiles<'_>) -> Result<Examined, CampaignError> {
+    pub fn open(file: &Path, profiles: &Profiles) -> Result<Examined, CampaignError> {
         Ok(match Campaign::find(file, profiles)? {
             Some(campaign) => Examined { file: file.to_owned(), ..Examined::read(&campaign.path, &campaign) },
             None => Examined::read(file, &Disk),

@@ -1,44 +1,18 @@
-//! What the journal of a project holds, in numbers.
+//! What the journal of a project holds, as a table and as JSON.
 
 use std::io::{self, Write};
 
+use jurat_core::report::journal::{JournalReport, ModelAnswers};
+
 use crate::Style;
 use crate::instant::{instant, to_the_second};
-use crate::json_text::{Members, object};
+use crate::json_text::{Members, write_line};
 use crate::table::{Cell, Column, Table};
 use crate::visible::visible_line;
 use crate::words;
 
 /// The version of the JSON shape. Members may be added without changing it.
 const VERSION: u64 = 1;
-
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct JournalReport {
-    pub file: String,
-    pub file_bytes: u64,
-    /// What it holds of each model, in order.
-    pub models: Vec<ModelAnswers>,
-}
-
-/// The answers of one model.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ModelAnswers {
-    pub model: String,
-    pub answers: u64,
-    /// The bytes of requests and answers.
-    pub bytes: u64,
-    /// When the oldest was given, in milliseconds since 1970.
-    pub oldest_ms: u64,
-    /// When the newest was given, in milliseconds since 1970.
-    pub newest_ms: u64,
-}
-
-impl JournalReport {
-    /// How many answers there are.
-    pub fn answers(&self) -> u64 {
-        self.models.iter().map(|it| it.answers).sum()
-    }
-}
 
 /// Writes what a journal holds as a table, in a window of this width when there is one.
 pub fn write_text(out: &mut dyn Write, journal: &JournalReport, style: Style, width: Option<usize>) -> io::Result<()> {
@@ -68,15 +42,13 @@ pub fn write_text(out: &mut dyn Write, journal: &JournalReport, style: Style, wi
 
 /// Writes what a journal holds as one JSON object.
 pub fn write_json(out: &mut dyn Write, journal: &JournalReport) -> io::Result<()> {
-    let mut text = String::new();
-    object(&mut text, |members| {
+    write_line(out, |members| {
         members.number("version", VERSION);
         members.text("file", &journal.file);
         members.number("file_bytes", journal.file_bytes);
         members.number("answers", journal.answers());
-        members.list("models", &journal.models, |text, model| object(text, |it| write_model(it, model)));
-    });
-    writeln!(out, "{text}")
+        members.objects("models", &journal.models, write_model);
+    })
 }
 
 fn write_model(members: &mut Members<'_>, model: &ModelAnswers) {

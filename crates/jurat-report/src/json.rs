@@ -91,43 +91,32 @@ fn write_run(results: &mut Members<'_>, run: &RunReport) {
     results.object("decision", |it| write_decision(it, &run.decision));
     let missed: Vec<String> = run.decision.missed().map(str::to_owned).collect();
     results.texts("missed", &missed);
-    if !run.causes.is_empty() {
-        results.list("causes", &run.causes, |text, it| object(text, |members| write_cause(members, it)));
-    }
+    results.objects_if_any("causes", &run.causes, write_cause);
     if run.n_other_errors > 0 {
         results.number("other_errors", run.n_other_errors);
     }
-    results.list("tasks", &run.tasks, |text, it| object(text, |members| write_task_total(members, it)));
-    if !run.dimensions.is_empty() {
-        results.list("dimensions", &run.dimensions, |text, it| object(text, |members| write_dimension(members, it)));
-    }
-    results.list("slices", &run.slices, |text, it| object(text, |members| write_slice(members, it)));
-    results.list("subjects", &run.subjects, |text, it| object(text, |members| write_subject(members, it)));
+    results.objects("tasks", &run.tasks, write_task_total);
+    results.objects_if_any("dimensions", &run.dimensions, write_dimension);
+    results.objects("slices", &run.slices, write_slice);
+    results.objects("subjects", &run.subjects, write_subject);
     if run.n_disagreements > 0 {
         results.number("disagreements", run.n_disagreements);
-        results.list("first_disagreements", &run.disagreements, |text, it| {
-            object(text, |members| write_disagreement(members, it));
-        });
+        results.objects("first_disagreements", &run.disagreements, write_disagreement);
     }
-    if !run.scenarios.is_empty() {
-        results.list("scenarios", &run.scenarios, |text, it| object(text, |members| write_total(members, it)));
-    }
+    results.objects_if_any("scenarios", &run.scenarios, write_total);
 }
 
 fn write_decision(members: &mut Members<'_>, decision: &Decision) {
     members.text("conclusion", decision.conclusion.name());
     members.text("sentence", &decision.sentence);
-    members.list("rules", &decision.rules, |text, it| object(text, |members| write_rule(members, it)));
+    members.objects("rules", &decision.rules, write_rule);
 }
 
 fn write_rule(members: &mut Members<'_>, rule: &Rule) {
     members.text("rule", &rule.name);
     optional(rule.bound.at_least, |it| members.float("at_least", it));
     optional(rule.bound.at_most, |it| members.float("at_most", it));
-    match rule.found {
-        Some(found) => members.float("found", found),
-        None => members.null("found"),
-    }
+    members.or_null("found", rule.found, Members::float);
     match rule.standing {
         RuleStanding::Met => members.flag("met", true),
         RuleStanding::Missed => members.flag("met", false),
@@ -153,11 +142,9 @@ fn write_task_total(members: &mut Members<'_>, task: &TaskTotal) {
         });
     });
     if !task.labels.is_empty() {
-        members.list("labels", &task.labels, |text, (label, n)| {
-            object(text, |it| {
-                it.text("label", label);
-                it.number("n", *n);
-            });
+        members.objects("labels", &task.labels, |it, (label, n)| {
+            it.text("label", label);
+            it.number("n", *n);
         });
     }
 }
@@ -179,12 +166,7 @@ fn write_dimension(members: &mut Members<'_>, dimension: &DimensionTotal) {
         members.object("judged", |members| {
             members.number("n", it.n);
             members.float("mean", it.mean);
-            optional(it.interval, |it| {
-                members.object("interval", |members| {
-                    members.float("low", it.low);
-                    members.float("high", it.high);
-                });
-            });
+            write_interval(members, it.interval);
         });
     });
     members.object("counts", |it| write_totals(it, &dimension.counts));
@@ -192,10 +174,7 @@ fn write_dimension(members: &mut Members<'_>, dimension: &DimensionTotal) {
 
 fn write_slice(members: &mut Members<'_>, slice: &SliceTotal) {
     members.text("path", &slice.path);
-    match &slice.value {
-        Some(value) => members.text("value", value),
-        None => members.null("value"),
-    }
+    members.or_null("value", slice.value.as_deref(), Members::text);
     members.object("counts", |it| write_totals(it, &slice.counts));
 }
 
@@ -204,7 +183,7 @@ fn write_subject(members: &mut Members<'_>, subject: &SubjectTotal) {
     optional(subject.subject.as_deref(), |it| members.text("subject", it));
     members.object("case_counts", |it| write_case_counts(it, &subject.cases));
     members.object("counts", |it| write_totals(it, &subject.counts));
-    members.list("task_counts", &subject.tasks, |text, it| object(text, |members| write_counts(members, it)));
+    members.objects("task_counts", &subject.tasks, write_counts);
     members.object("usage", |it| write_usage(it, &subject.usage));
     optional(subject.cost_usd, |it| members.float("cost_usd", it));
     optional(subject.latency, |it| members.float("mean_latency_ms", millis(it)));
@@ -249,9 +228,7 @@ fn write_task(members: &mut Members<'_>, total: &TaskTotal, task: &TaskReport) {
     optional(task.label.as_deref(), |it| members.text("label", it));
     optional(task.score, |it| members.float("score", it));
     optional(task.explanation.as_deref(), |it| members.text("explanation", it));
-    if !task.outputs.is_empty() {
-        members.list("outputs", &task.outputs, |text, output| object(text, |it| write_output(it, output)));
-    }
+    members.objects_if_any("outputs", &task.outputs, write_output);
     optional(Some(&*task.message).filter(|it| !it.is_empty()), |it| members.text("message", it));
     optional(task.usage, |usage| members.object("usage", |it| write_usage(it, &usage)));
     optional(task.cost_usd, |it| members.float("cost_usd", it));
@@ -282,16 +259,17 @@ fn write_counts(members: &mut Members<'_>, counts: &Counts) {
     members.number("skipped", counts.skipped);
     members.number("error", counts.errored);
     members.number("not_run", counts.not_run);
-    match counts.pass_rate() {
-        Some(rate) => members.float("pass_rate", rate),
-        None => members.null("pass_rate"),
-    }
+    members.or_null("pass_rate", counts.pass_rate(), Members::float);
 }
 
 /// The counts of many cases, with how sure their rate is.
 fn write_totals(members: &mut Members<'_>, counts: &Counts) {
     write_counts(members, counts);
-    optional(interval(counts), |Interval { low, high }| {
+    write_interval(members, interval(counts));
+}
+
+fn write_interval(members: &mut Members<'_>, interval: Option<Interval>) {
+    optional(interval, |Interval { low, high }| {
         members.object("interval", |it| {
             it.float("low", low);
             it.float("high", high);

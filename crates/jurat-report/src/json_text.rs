@@ -4,6 +4,7 @@
 //! number that is not finite is `null`, one inside of a value stands as text, as YAML writes it.
 
 use std::fmt::Write;
+use std::io;
 
 use jurat_format::value::Val;
 
@@ -19,6 +20,13 @@ pub(crate) struct Members<'t> {
 pub(crate) fn object(text: &mut String, write: impl FnOnce(&mut Members<'_>)) {
     open_object(text, write);
     text.push('}');
+}
+
+/// Writes an object as a line of its own.
+pub(crate) fn write_line(out: &mut dyn io::Write, write: impl FnOnce(&mut Members<'_>)) -> io::Result<()> {
+    let mut text = String::new();
+    object(&mut text, write);
+    writeln!(out, "{text}")
 }
 
 /// The same, left open for what follows.
@@ -73,6 +81,36 @@ impl Members<'_> {
             write(text, item);
         }
         text.push(']');
+    }
+
+    /// A list of objects, each written by `write`.
+    pub(crate) fn objects<T>(
+        &mut self,
+        key: &'static str,
+        items: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(&mut Members<'_>, T),
+    ) {
+        self.list(key, items, |text, item| object(text, |members| write(members, item)));
+    }
+
+    /// The same, unless there is nothing in the list.
+    pub(crate) fn objects_if_any<'i, T>(
+        &mut self,
+        key: &'static str,
+        items: &'i [T],
+        write: impl FnMut(&mut Members<'_>, &'i T),
+    ) {
+        if !items.is_empty() {
+            self.objects(key, items, write);
+        }
+    }
+
+    /// A member that is written where there is something, and null elsewhere.
+    pub(crate) fn or_null<T>(&mut self, key: &'static str, there: Option<T>, write: fn(&mut Self, &'static str, T)) {
+        match there {
+            Some(it) => write(self, key, it),
+            None => self.null(key),
+        }
     }
 
     pub(crate) fn texts<'i>(&mut self, key: &'static str, items: impl IntoIterator<Item = &'i String>) {

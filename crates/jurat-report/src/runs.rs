@@ -6,7 +6,7 @@ use jurat_core::report::{RunCondition, RunEntry};
 
 use crate::Style;
 use crate::instant::{instant, to_the_second};
-use crate::json_text::{Members, object};
+use crate::json_text::{Members, write_line};
 use crate::style::Meaning;
 use crate::table::{Cell, Column, Table};
 use crate::words;
@@ -39,30 +39,19 @@ pub fn write_text(out: &mut dyn Write, runs: &[RunEntry], style: Style, width: O
 
 /// Writes runs as one JSON object.
 pub fn write_json(out: &mut dyn Write, runs: &[RunEntry]) -> io::Result<()> {
-    let mut text = String::new();
-    object(&mut text, |members| {
+    write_line(out, |members| {
         members.number("version", VERSION);
-        members.list("runs", runs, |text, run| object(text, |it| write_run(it, run)));
-    });
-    writeln!(out, "{text}")
+        members.objects("runs", runs, write_run);
+    })
 }
 
 fn write_run(members: &mut Members<'_>, run: &RunEntry) {
     members.text("run_id", &run.id);
     members.text("file", &run.file);
     members.text("suite", &run.suite);
-    match run.started_at_ms {
-        Some(at_ms) => members.text("started_at", &instant(at_ms)),
-        None => members.null("started_at"),
-    }
-    match run.cases {
-        Some(cases) => members.number("cases", cases),
-        None => members.null("cases"),
-    }
-    match run.pass_rate {
-        Some(rate) => members.float("pass_rate", rate),
-        None => members.null("pass_rate"),
-    }
+    members.or_null("started_at", run.started_at_ms.map(instant).as_deref(), Members::text);
+    members.or_null("cases", run.cases, Members::number);
+    members.or_null("pass_rate", run.pass_rate, Members::float);
     members.text("state", run.condition.name());
     if let Some(reason) = run.condition.reason() {
         members.text("reason", &reason);

@@ -24,10 +24,12 @@ pub struct Campaign {
 }
 
 /// The profiles of a campaign: ids, or paths.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Profiles<'p> {
-    pub run: Option<&'p str>,
-    pub evaluation: Option<&'p str>,
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Profiles {
+    /// How cases are run.
+    pub run: Option<String>,
+    /// How they are judged.
+    pub evaluation: Option<String>,
 }
 
 /// Why a campaign cannot be put together.
@@ -58,7 +60,7 @@ const NAME: &str = "campaign.jurat.yaml";
 
 impl Campaign {
     /// The campaign of a suite or of a single case; `None` when the file is neither.
-    pub fn find(file: &Path, profiles: Profiles<'_>) -> Result<Option<Campaign>, CampaignError> {
+    pub fn find(file: &Path, profiles: &Profiles) -> Result<Option<Campaign>, CampaignError> {
         let has_profiles = profiles.run.is_some() || profiles.evaluation.is_some();
         let (root, mut members) = match kind_of(file) {
             None if has_profiles => return Err(CampaignError::NotACampaign(file.to_owned())),
@@ -81,8 +83,8 @@ impl Campaign {
             members.push(("agents", listed(&root, &agents)));
         }
         let wanted = [
-            ("run_profile", "run profile", "run_profiles", profiles.run),
-            ("evaluation_profile", "evaluation profile", "evaluation_profiles", profiles.evaluation),
+            ("run_profile", "run profile", "run_profiles", profiles.run.as_deref()),
+            ("evaluation_profile", "evaluation profile", "evaluation_profiles", profiles.evaluation.as_deref()),
         ];
         for (key, what, folder, name) in wanted {
             if let Some(name) = name {

@@ -23,7 +23,7 @@ use crate::run::{began_at_ms, last_at_ms, never_began};
 /// let project = Project::find_or_create(directory.path())?;
 /// let run = project.new_run("Appliance support", 1_794_765_845_000, 7);
 /// assert!(run.id.starts_with("2026-11-15T18-04-05_appliance-support_"));
-/// assert_eq!(project.journal()?.stats()?.answers, 0);
+/// assert_eq!(project.journal()?.report()?.answers(), 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -34,8 +34,6 @@ impl Checked {
     /// Reads a suite from a file, as the command does. It fails where the files of a campaign do not fit together; other mistakes are its
     /// [problems](Checked::problems).
     pub fn read(path: impl AsRef<Path>, profiles: &Profiles) -> Result<Checked, Error> {
-        let profiles =
-            jurat_store::Profiles { run: profiles.run.as_deref(), evaluation: profiles.evaluation.as_deref() };
         Examined::open(path.as_ref(), profiles).map(Checked).map_err(|error| Error::Usage(error.to_string()))
     }
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use jurat_core::report::journal::JournalReport;
 use jurat_engine::now_ms;
-use jurat_report::journal::{JournalReport, ModelAnswers};
-use jurat_store::journal::{Cleaned, Cleaning, Journal as Stored};
+use jurat_store::journal::{Cleaning, Journal as Stored, Removed};
 use jurat_store::{DatabaseError, Project};
 
 use crate::Error;
@@ -22,15 +22,6 @@ use crate::Error;
 #[derive(Debug)]
 pub struct Journal(Stored);
 
-/// What was removed from a journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Removed {
-    /// The number of responses.
-    pub responses: u64,
-    /// Whether its file became smaller. While another process uses it, it does not.
-    pub is_smaller: bool,
-}
-
 impl Journal {
     /// The journal of the project that a directory belongs to, when it has one.
     pub fn open(directory: impl AsRef<Path>) -> Result<Option<Journal>, Error> {
@@ -44,19 +35,7 @@ impl Journal {
 
     /// What it holds, by model.
     pub fn report(&self) -> Result<JournalReport, Error> {
-        let stats = self.0.stats().map_err(unreadable)?;
-        let models = stats.models.into_iter().map(|it| ModelAnswers {
-            model: it.model,
-            answers: it.answers,
-            bytes: it.bytes,
-            oldest_ms: it.oldest_ms,
-            newest_ms: it.newest_ms,
-        });
-        Ok(JournalReport {
-            file: self.0.path().display().to_string(),
-            file_bytes: stats.file_bytes,
-            models: models.collect(),
-        })
+        self.0.report().map_err(unreadable)
     }
 
     /// Removes the responses that are older than this.
@@ -76,8 +55,7 @@ impl Journal {
     }
 
     fn remove(&self, which: &Cleaning) -> Result<Removed, Error> {
-        let Cleaned { answers, is_smaller } = self.0.clean(which).map_err(unreadable)?;
-        Ok(Removed { responses: answers, is_smaller })
+        self.0.clean(which).map_err(unreadable)
     }
 }
 

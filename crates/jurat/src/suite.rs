@@ -21,7 +21,7 @@ use jurat_store::{Disk, Project};
 
 use crate::checked::environment;
 use crate::error::launch_error;
-use crate::{Checked, Error, Note, Problems, Run, RunOptions, Running, SuiteBuilder, worker};
+use crate::{Checked, Error, Note, Problems, Profiles, Run, RunOptions, Running, SuiteBuilder, worker};
 
 /// A definition without errors: built in Rust, or read from a file. It is cheap to clone and can be run as often as you like.
 ///
@@ -40,15 +40,6 @@ use crate::{Checked, Error, Note, Problems, Run, RunOptions, Running, SuiteBuild
 /// ```
 #[derive(Clone)]
 pub struct Suite(pub(crate) Arc<Compiled>);
-
-/// The profiles of a campaign: ids, or paths.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Profiles {
-    /// How cases are run.
-    pub run: Option<String>,
-    /// How they are judged.
-    pub evaluation: Option<String>,
-}
 
 /// What a suite is, once.
 pub(crate) struct Compiled {

@@ -4,13 +4,14 @@
 //!
 //! * [`RunReport`]: a run as a whole; [`CaseReport`]: one of its cases; [`RunEntry`]: a run in a list of runs.
 //! * [`plan`]: what a run will do; [`explanation`]: why a task ended as it did; [`transcript`]: what was said in a scenario; [`scenario`]: the graphs of
-//!   conversations and their totals.
+//!   conversations and their totals; [`journal`]: what the journal holds.
 //!
 //! What a replay of the run reproduces byte for byte is separate from what it does not: everything about when, how fast and from where is in
 //! [`Observed`] and in the few fields that say so.
 
 mod case;
 pub mod explanation;
+pub mod journal;
 mod listing;
 pub mod plan;
 mod run;

@@ -9,16 +9,14 @@ use jurat_core::report::gate_name;
 use super::transcript::{write_members, write_tool};
 use crate::columns::millis;
 use crate::json::{optional, write_usage};
-use crate::json_text::{Members, object, value};
+use crate::json_text::{Members, value, write_line};
 
 /// The version of this shape. Members may be added without changing it.
 pub(super) const VERSION: u64 = 1;
 
 /// Writes an explanation as one JSON object.
 pub fn write_json(out: &mut dyn Write, explanation: &Explanation) -> io::Result<()> {
-    let mut text = String::new();
-    object(&mut text, |members| write_explanation(members, explanation));
-    writeln!(out, "{text}")
+    write_line(out, |members| write_explanation(members, explanation))
 }
 
 fn write_explanation(members: &mut Members<'_>, it: &Explanation) {
@@ -46,35 +44,25 @@ fn write_explanation(members: &mut Members<'_>, it: &Explanation) {
     optional(it.label.as_deref(), |it| members.text("label", it));
     optional(it.score, |it| members.float("score", it));
     optional(it.explanation.as_deref(), |it| members.text("explanation", it));
-    members.list("gates", &it.gates, |text, gate| {
-        object(text, |it| {
-            it.text("task", &gate.task);
-            it.text("verdict", gate.verdict.name());
-            optional(Some(&*gate.message).filter(|it| !it.is_empty()), |message| it.text("message", message));
-        });
+    members.objects("gates", &it.gates, |it, gate| {
+        it.text("task", &gate.task);
+        it.text("verdict", gate.verdict.name());
+        optional(Some(&*gate.message).filter(|it| !it.is_empty()), |message| it.text("message", message));
     });
     optional(it.operands.as_ref(), |operands| members.object("compared", |it| write_operands(it, operands)));
     optional(it.decided.as_ref(), |it| members.value("decided", &it.to_value()));
-    members.list("seen", &it.seen, |text, seen| {
-        object(text, |it| {
-            it.text("name", &seen.name);
-            it.text("from", if seen.is_output { "task" } else { "case" });
-            it.value("value", &seen.value);
-        });
+    members.objects("seen", &it.seen, |it, seen| {
+        it.text("name", &seen.name);
+        it.text("from", if seen.is_output { "task" } else { "case" });
+        it.value("value", &seen.value);
     });
-    members.list("unseen", &it.unseen, |text, unseen| {
-        object(text, |it| {
-            it.text("name", &unseen.name);
-            it.text("reason", &unseen.reason);
-        });
+    members.objects("unseen", &it.unseen, |it, unseen| {
+        it.text("name", &unseen.name);
+        it.text("reason", &unseen.reason);
     });
     optional(it.called.as_ref(), |called| members.object("called", |it| write_called(it, called)));
-    members.list("conversations", &it.conversations, |text, conversation| {
-        object(text, |it| write_conversation(it, conversation));
-    });
-    if !it.tool_calls.is_empty() {
-        members.list("tool_calls", &it.tool_calls, |text, it| object(text, |members| write_tool(members, it)));
-    }
+    members.objects("conversations", &it.conversations, write_conversation);
+    members.objects_if_any("tool_calls", &it.tool_calls, write_tool);
     members.list("spread", &it.spread, value);
     optional(it.transcript.as_ref(), |said| members.object("transcript", |it| write_members(it, said)));
 }
@@ -106,9 +94,9 @@ fn write_called(members: &mut Members<'_>, it: &Called) {
 
 pub(super) fn write_conversation(members: &mut Members<'_>, it: &Conversation) {
     members.text("purpose", it.purpose.name());
-    members.list("messages", &it.messages, |text, message| object(text, |it| write_message(it, message)));
+    members.objects("messages", &it.messages, write_message);
     optional(it.schema.as_ref(), |it| members.value("schema", it));
-    members.list("replies", &it.replies, |text, reply| object(text, |it| write_reply(it, reply)));
+    members.objects("replies", &it.replies, write_reply);
 }
 
 fn write_message(members: &mut Members<'_>, it: &Message) {
@@ -129,12 +117,10 @@ fn write_tool_calls(members: &mut Members<'_>, calls: &[ToolCall]) {
     if calls.is_empty() {
         return;
     }
-    members.list("tool_calls", calls, |text, call| {
-        object(text, |it| {
-            it.text("id", &call.id);
-            it.text("name", &call.name);
-            it.value("arguments", &call.arguments);
-        });
+    members.objects("tool_calls", calls, |it, call| {
+        it.text("id", &call.id);
+        it.text("name", &call.name);
+        it.value("arguments", &call.arguments);
     });
 }
 
@@ -153,7 +139,7 @@ fn write_reply(members: &mut Members<'_>, it: &Reply) {
     optional(it.usage, |usage| members.object("usage", |it| write_usage(it, &usage)));
     optional(it.cost_usd, |it| members.float("cost_usd", it));
     optional(it.latency, |it| members.float("latency_ms", millis(it)));
-    members.list("failed", &it.attempts, |text, attempt| object(text, |it| write_attempt(it, attempt)));
+    members.objects("failed", &it.attempts, write_attempt);
     members.text("origin", it.origin.name());
     optional(it.age, |it| members.float("age_ms", millis(it)));
 }

@@ -8,7 +8,7 @@ use jurat_format::value::Val;
 use super::json::VERSION;
 use super::text::{ROOM, Writer, fitted};
 use crate::Style;
-use crate::json_text::object;
+use crate::json_text::write_line;
 use crate::visible::visible_line;
 use crate::words::{self, counted, cut, grouped, money};
 
@@ -187,15 +187,13 @@ pub fn write_run_json(
     case: &str,
     evidence: &Val<'_>,
 ) -> io::Result<()> {
-    let mut text = String::new();
-    object(&mut text, |members| {
+    write_line(out, |members| {
         members.number("version", VERSION);
         members.text("suite", suite);
         members.text("run_id", run_id);
         members.text("case", case);
         members.value("run", &evidence.clone().into_owned());
-    });
-    writeln!(out, "{text}")
+    })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use jurat_core::report::gate_name;
 
 use super::{CostBound, PlanReport, PlanTask};
 use crate::json::optional;
-use crate::json_text::{Members, object};
+use crate::json_text::{Members, object, write_line};
 use crate::scenario::write_graph;
 
 /// The version of this shape. Members may be added without changing it.
@@ -14,9 +14,7 @@ const VERSION: u64 = 1;
 
 /// Writes a plan as one JSON object.
 pub fn write_json(out: &mut dyn Write, plan: &PlanReport) -> io::Result<()> {
-    let mut text = String::new();
-    object(&mut text, |members| write_plan(members, plan));
-    writeln!(out, "{text}")
+    write_line(out, |members| write_plan(members, plan))
 }
 
 fn write_plan(members: &mut Members<'_>, plan: &PlanReport) {
@@ -24,7 +22,7 @@ fn write_plan(members: &mut Members<'_>, plan: &PlanReport) {
     members.text("suite", &plan.suite);
     optional(plan.description.as_deref(), |it| members.text("description", it));
     members.texts("sources", &plan.sources);
-    number_or_null(members, "cases", plan.cases);
+    members.or_null("cases", plan.cases, Members::number);
     optional(plan.asking.as_ref(), |asking| {
         members.object("asking", |it| {
             it.texts("prompts", &asking.prompts);
@@ -43,13 +41,11 @@ fn write_plan(members: &mut Members<'_>, plan: &PlanReport) {
         }
         text.push(']');
     });
-    if !plan.scenarios.is_empty() {
-        members.list("scenarios", &plan.scenarios, |text, it| object(text, |members| write_graph(members, it)));
-    }
+    members.objects_if_any("scenarios", &plan.scenarios, write_graph);
     members.number("calls_per_case", plan.calls_per_case());
-    number_or_null(members, "max_calls", plan.calls);
-    number_or_null(members, "in_journal", plan.in_journal);
-    number_or_null(members, "max_calls_left", plan.calls_left);
+    members.or_null("max_calls", plan.calls, Members::number);
+    members.or_null("in_journal", plan.in_journal, Members::number);
+    members.or_null("max_calls_left", plan.calls_left, Members::number);
     match &plan.cost {
         CostBound::AtMost(dollars) => members.float("max_cost_usd", *dollars),
         CostBound::Unknown(reasons) => {
@@ -69,11 +65,4 @@ fn write_task(members: &mut Members<'_>, task: &PlanTask) {
     optional(task.compares.as_deref(), |it| members.text("compares", it));
     optional(task.on.as_deref(), |it| members.text("on", it));
     members.number("max_calls", task.max_calls);
-}
-
-fn number_or_null(members: &mut Members<'_>, key: &'static str, number: Option<u64>) {
-    match number {
-        Some(number) => members.number(key, number),
-        None => members.null(key),
-    }
 }

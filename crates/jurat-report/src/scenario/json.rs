@@ -5,20 +5,18 @@ use std::io::{self, Write};
 use jurat_core::report::scenario::{GraphEdge, GraphNode, OutcomeTotal, ScenarioGraph, ScenarioTotal, Unexercised};
 
 use crate::json::optional;
-use crate::json_text::{Members, object, quoted};
+use crate::json_text::{Members, object, quoted, write_line};
 
 /// The version of this shape. Members may be added without changing it.
 const VERSION: u64 = 1;
 
 /// Writes graphs as one JSON object.
 pub fn write_graphs_json(out: &mut dyn Write, suite: &str, graphs: &[ScenarioGraph]) -> io::Result<()> {
-    let mut text = String::new();
-    object(&mut text, |members| {
+    write_line(out, |members| {
         members.number("version", VERSION);
         members.text("suite", suite);
-        members.list("scenarios", graphs, |text, it| object(text, |members| write_graph(members, it)));
-    });
-    writeln!(out, "{text}")
+        members.objects("scenarios", graphs, write_graph);
+    })
 }
 
 /// Writes the members of a graph.
@@ -28,7 +26,7 @@ pub(crate) fn write_graph(members: &mut Members<'_>, graph: &ScenarioGraph) {
     members.text("entry", graph.node_id(graph.entry));
     members.number("turn_limit", u64::from(graph.turn_limit));
     members.number("max_calls", graph.max_calls);
-    members.list("nodes", &graph.nodes, |text, it| object(text, |members| write_node(members, it)));
+    members.objects("nodes", &graph.nodes, write_node);
     members.list("edges", &graph.edges, |text, it| object(text, |members| write_edge(members, graph, it)));
 }
 
@@ -49,7 +47,7 @@ pub(crate) fn write_total(members: &mut Members<'_>, total: &ScenarioTotal) {
             it.number("most", turns.most);
         });
     });
-    members.list("outcomes", &total.outcomes, |text, it| object(text, |members| write_outcome(members, it)));
+    members.objects("outcomes", &total.outcomes, write_outcome);
     members.object("unexercised", |it| write_unexercised(it, &total.unexercised()));
 }
 
@@ -91,12 +89,10 @@ fn write_unexercised(members: &mut Members<'_>, all: &[Unexercised]) {
         Unexercised::Edge { from, to, when } => Some((from, to, when)),
         _ => None,
     });
-    members.list("edges", edges, |text, (from, to, when)| {
-        object(text, |it| {
-            it.text("from", from);
-            it.text("to", to);
-            optional(when.as_deref(), |when| it.text("when", when));
-        });
+    members.objects("edges", edges, |it, (from, to, when)| {
+        it.text("from", from);
+        it.text("to", to);
+        optional(when.as_deref(), |when| it.text("when", when));
     });
     let outcomes = |of: fn(&Unexercised) -> Option<&String>| names(of);
     let lists = [

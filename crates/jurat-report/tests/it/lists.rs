@@ -1,11 +1,12 @@
 //! Lists of runs, journals and cases in short: values in, text out.
 
+use jurat_core::report::journal::{JournalReport, ModelAnswers};
 use jurat_core::report::{RunCondition, RunEntry};
 use jurat_core::verdict::StopReason;
 use jurat_format::value::parse_json;
 use jurat_report::Style;
 use jurat_report::explanation::write_brief;
-use jurat_report::journal::{self, JournalReport, ModelAnswers};
+use jurat_report::journal;
 use jurat_report::runs::{self};
 
 use crate::sample::{self, HOSTILE};

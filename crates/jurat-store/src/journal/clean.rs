@@ -18,23 +18,24 @@ pub enum Cleaning {
 
 /// What was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cleaned {
-    pub answers: u64,
+pub struct Removed {
+    /// How many responses.
+    pub responses: u64,
     /// Whether the file gave the space back. While another process uses the journal it keeps it, and uses it for new answers.
     pub is_smaller: bool,
 }
 
 impl Journal {
-    pub fn clean(&self, cleaning: &Cleaning) -> Result<Cleaned, DatabaseError> {
+    pub fn clean(&self, cleaning: &Cleaning) -> Result<Removed, DatabaseError> {
         let mut reader = self.reader();
         let of = |it| DatabaseError::of(&self.path, it);
         reader.end().map_err(of)?;
         let connection = &reader.connection;
-        let answers = delete(connection, cleaning).map_err(of)?;
+        let responses = delete(connection, cleaning).map_err(of)?;
         let shrunk = connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
         match shrunk.map_err(of) {
-            Ok(()) => Ok(Cleaned { answers, is_smaller: true }),
-            Err(DatabaseError::Busy { .. }) => Ok(Cleaned { answers, is_smaller: false }),
+            Ok(()) => Ok(Removed { responses, is_smaller: true }),
+            Err(DatabaseError::Busy { .. }) => Ok(Removed { responses, is_smaller: false }),
             Err(error) => Err(error),
         }
     }

@@ -14,9 +14,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jurat_core::effect::EffectKey;
+use jurat_core::report::journal::{JournalReport, ModelAnswers};
 use rusqlite::{Connection, params};
 
-pub use clean::{Cleaned, Cleaning};
+pub use clean::{Cleaning, Removed};
 use places::Unsorted;
 
 use crate::database::{DatabaseError, Fault, Kind, beside, refuse_network};
@@ -155,34 +156,6 @@ pub struct JournalAnswer {
     pub served: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct JournalStats {
-    pub answers: u64,
-    /// The bytes of their requests and outcomes, as they are stored.
-    pub bytes: u64,
-    /// The size of the file.
-    pub file_bytes: u64,
-    /// When the oldest was given, in milliseconds since 1970.
-    pub oldest_ms: Option<u64>,
-    /// When the newest was given, in milliseconds since 1970.
-    pub newest_ms: Option<u64>,
-    /// The same for each that was asked, by name.
-    pub models: Vec<ModelStats>,
-}
-
-/// What a journal holds of one model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelStats {
-    pub model: String,
-    pub answers: u64,
-    /// The bytes of their requests and outcomes, as they are stored.
-    pub bytes: u64,
-    /// When the oldest was given, in milliseconds since 1970.
-    pub oldest_ms: u64,
-    /// When the newest was given, in milliseconds since 1970.
-    pub newest_ms: u64,
-}
-
 impl Journal {
     /// Opens a journal, or makes it.
     pub fn open(path: &Path) -> Result<Journal, DatabaseError> {
@@ -246,26 +219,21 @@ impl Journal {
     }
 
     /// What it holds. This looks at every answer.
-    pub fn stats(&self) -> Result<JournalStats, DatabaseError> {
+    pub fn report(&self) -> Result<JournalReport, DatabaseError> {
         let mut reader = self.reader();
         let of = |it| DatabaseError::of(&self.path, it);
         reader.end().map_err(of)?;
-        let connection = &reader.connection;
         let select =
             "SELECT model, count(*), sum(bytes), min(at_ms), max(at_ms) FROM answer GROUP BY model ORDER BY model";
-        let mut select = connection.prepare(select).map_err(of)?;
+        let mut select = reader.connection.prepare(select).map_err(of)?;
         let models = select.query_map([], |row| {
             let (model, answers, bytes) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(ModelStats { model, answers, bytes, oldest_ms: row.get(3)?, newest_ms: row.get(4)? })
+            Ok(ModelAnswers { model, answers, bytes, oldest_ms: row.get(3)?, newest_ms: row.get(4)? })
         });
-        let models: Vec<ModelStats> = models.and_then(Iterator::collect).map_err(of)?;
-        Ok(JournalStats {
-            answers: models.iter().map(|it| it.answers).sum(),
-            bytes: models.iter().map(|it| it.bytes).sum(),
+        Ok(JournalReport {
+            file: self.path.display().to_string(),
             file_bytes: std::fs::metadata(&self.path).map_or(0, |it| it.len()),
-            oldest_ms: models.iter().map(|it| it.oldest_ms).min(),
-            newest_ms: models.iter().map(|it| it.newest_ms).max(),
-            models,
+            models: models.and_then(Iterator::collect).map_err(of)?,
         })
     }
 

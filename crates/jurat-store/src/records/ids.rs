@@ -6,9 +6,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::fmt;
-use std::hash::{BuildHasherDefault, Hasher};
 
 use jurat_core::suite::{Records, RowSource};
 use jurat_format::value::{FieldPath, Kind, Val, shown};
@@ -113,139 +110,45 @@ pub struct DuplicateId {
     pub second: String,
 }
 
-/// The ids of all rows so far.
-///
-/// It holds no texts: a row costs 24 bytes, 16 of a hash and 8 for its place, which in a hash table that is between 44 %
-/// and 88 % full are 29 to 57 bytes. A content that comes more than once costs as much again, once. The table is in parts,
-/// so that growing does not need twice that.
+/// The ids of the rows so far, for looking at the first rows before a run. A run finds equal ids when it ends, in its file.
+#[derive(Debug)]
 pub struct Ids {
     names: RowNames,
-    parts: Vec<HashMap<Key, Place, BuildHasherDefault<AlreadyHashed>>>,
-    /// How often each content was met that was met more than once.
-    repeats: HashMap<u128, u64>,
+    /// Each with the source and the number of its row.
+    rows: HashMap<String, (u32, u64)>,
 }
 
 impl Ids {
-    const PARTS: usize = 64;
-
     pub fn new(names: RowNames) -> Ids {
-        Ids { names, parts: (0..Self::PARTS).map(|_| HashMap::default()).collect(), repeats: HashMap::new() }
+        Ids { names, rows: HashMap::new() }
     }
 
     /// Takes in the id of a row and returns the one it will be known by. Rows have to come in order, or equal contents
     /// would be numbered differently from run to run.
     pub fn admit<'r>(&mut self, id: RowId<'r>, at: &RowAt) -> Result<Cow<'r, str>, DuplicateId> {
-        let place = Place::of(at);
-        match id {
-            RowId::Given(id) => match self.insert(&id, place) {
-                None => Ok(id),
-                Some(first) => Err(DuplicateId {
+        let id = match id {
+            RowId::Given(id) => id,
+            RowId::Content(hash) => self.unused(format!("{hash:032x}")).into(),
+        };
+        match self.rows.insert(id.clone().into_owned(), (at.source, at.number)) {
+            None => Ok(id),
+            Some(first) => {
+                self.rows.insert(id.clone().into_owned(), first);
+                Err(DuplicateId {
                     id: id.into_owned(),
-                    first: self.names.row(first.source(), first.number()),
+                    first: self.names.row(first.0, first.1),
                     second: self.names.row(at.source, at.number),
-                }),
-            },
-            RowId::Content(hash) => {
-                let id = format!("{hash:032x}");
-                if self.insert(&id, place).is_none() {
-                    return Ok(id.into());
-                }
-                // An id that a row holds may look like a numbered one; then the next number is taken.
-                let mut n = self.repeats.get(&hash).copied().unwrap_or(1);
-                let numbered = loop {
-                    n += 1;
-                    let numbered = format!("{id}-{n}");
-                    if self.insert(&numbered, place).is_none() {
-                        break numbered;
-                    }
-                };
-                self.repeats.insert(hash, n);
-                Ok(numbered.into())
+                })
             }
         }
     }
 
-    /// Puts an id in its place, unless a row has it already.
-    fn insert(&mut self, id: &str, place: Place) -> Option<Place> {
-        let key = Key::of(id);
-        match self.parts[key.part()].entry(key) {
-            Entry::Occupied(first) => Some(*first.get()),
-            Entry::Vacant(vacant) => {
-                vacant.insert(place);
-                None
-            }
+    /// The id of a content, with a number when it is used. An id that a row holds may look like a numbered one; then the next number is taken.
+    fn unused(&self, id: String) -> String {
+        let mut numbered = (2_u64..).map(|n| format!("{id}-{n}"));
+        match self.rows.contains_key(&id) {
+            true => numbered.find(|it| !self.rows.contains_key(it)).expect("there are more numbers than rows"),
+            false => id,
         }
-    }
-}
-
-impl fmt::Debug for Ids {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let n_ids: usize = self.parts.iter().map(HashMap::len).sum();
-        f.debug_struct("Ids").field("names", &self.names).field("n_ids", &n_ids).finish_non_exhaustive()
-    }
-}
-
-/// The hash of an id. Two halves, because a `u128` is aligned to 16 bytes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Key {
-    high: u64,
-    low: u64,
-}
-
-impl Key {
-    fn of(id: &str) -> Key {
-        let hash = xxh3_128(id.as_bytes());
-        Key { high: (hash >> 64) as u64, low: hash as u64 }
-    }
-
-    /// The part of the table it belongs to, from the half that the table itself does not look at.
-    fn part(self) -> usize {
-        (self.high % Ids::PARTS as u64) as usize
-    }
-}
-
-impl std::hash::Hash for Key {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        hasher.write_u64(self.low);
-    }
-}
-
-/// Keys are hashes; hashing them again would only cost time.
-#[derive(Default)]
-struct AlreadyHashed(u64);
-
-impl Hasher for AlreadyHashed {
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("a key writes one number");
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-/// A row in 8 bytes: the source in the upper 24 bits, the number in the lower 40. Beyond 16 million files or a million
-/// million rows in one, duplicates are still found; only the row that is named is another.
-#[derive(Clone, Copy)]
-struct Place(u64);
-
-impl Place {
-    const NUMBER_BITS: u32 = 40;
-
-    fn of(at: &RowAt) -> Place {
-        let number = at.number.min((1 << Self::NUMBER_BITS) - 1);
-        Place((u64::from(at.source) << Self::NUMBER_BITS) | number)
-    }
-
-    fn source(self) -> u32 {
-        (self.0 >> Self::NUMBER_BITS) as u32
-    }
-
-    fn number(self) -> u64 {
-        self.0 & ((1 << Self::NUMBER_BITS) - 1)
     }
 }

@@ -151,7 +151,7 @@ fn a_copy_is_written_in_its_turn_without_being_waited_for() {
     writer.copy(copy(3, "d")).expect("handed over");
     drop(writer);
     assert_eq!(lines(&desk.run()).last().map(String::as_str), Some("3 0.0.0 A again"));
-    assert_eq!(journal.stats().expect("numbers").answers, 0);
+    assert_eq!(journal.report().expect("numbers").answers(), 0);
 }
 
 #[test]

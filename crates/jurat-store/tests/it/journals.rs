@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::thread;
 
-use jurat_store::journal::{Cleaned, Cleaning, Journal, ModelStats};
+use jurat_core::report::journal::ModelAnswers;
+use jurat_store::journal::{Cleaning, Journal, Removed};
 use jurat_store::run::{Ended, RecordedEffect, RunWriter, WriterOptions};
 
 use crate::effects::{effect, key, record};
@@ -95,27 +96,27 @@ fn a_long_answer_comes_back() {
     let long = "word ".repeat(10_000);
     write(&desk, &journal, &[("m", 1, &long, &long)]);
     assert_eq!(journal.get(&key(&long), None).expect("readable").expect("an answer").outcome, long);
-    assert!(journal.stats().expect("numbers").bytes < 2_000);
+    assert!(journal.report().expect("numbers").models[0].bytes < 2_000);
 }
 
 #[test]
 fn a_journal_says_what_it_holds_and_forgets_on_command() {
     let desk = Desk::new();
     let journal = open(&desk);
-    assert_eq!(journal.stats().expect("numbers").answers, 0);
+    assert_eq!(journal.report().expect("numbers").answers(), 0);
     write(&desk, &journal, &[("one", 10, "a", "A"), ("two", 20, "b", "BB"), ("two", 30, "c", "C")]);
-    let stats = journal.stats().expect("numbers");
-    assert_eq!((stats.answers, stats.bytes, stats.oldest_ms, stats.newest_ms), (3, 7, Some(10), Some(30)));
-    let two = ModelStats { model: "two".to_owned(), answers: 2, bytes: 5, oldest_ms: 20, newest_ms: 30 };
-    assert_eq!(stats.models[1], two);
+    let report = journal.report().expect("numbers");
+    let one = ModelAnswers { model: "one".to_owned(), answers: 1, bytes: 2, oldest_ms: 10, newest_ms: 10 };
+    let two = ModelAnswers { model: "two".to_owned(), answers: 2, bytes: 5, oldest_ms: 20, newest_ms: 30 };
+    assert_eq!((report.answers(), &report.models[..]), (3, &[one, two.clone()][..]));
     let clean = |cleaning| journal.clean(&cleaning).expect("cleaned");
-    assert_eq!(clean(Cleaning::Before(20)), Cleaned { answers: 1, is_smaller: true });
-    assert_eq!(clean(Cleaning::Model("one".to_owned())).answers, 0);
-    assert_eq!(journal.stats().expect("numbers").models, [two]);
+    assert_eq!(clean(Cleaning::Before(20)), Removed { responses: 1, is_smaller: true });
+    assert_eq!(clean(Cleaning::Model("one".to_owned())).responses, 0);
+    assert_eq!(journal.report().expect("numbers").models, [two]);
     write(&desk, &journal, &[("one", 40, "a", "A")]);
-    assert_eq!(clean(Cleaning::Model("two".to_owned())).answers, 2);
+    assert_eq!(clean(Cleaning::Model("two".to_owned())).responses, 2);
     assert!(journal.get(&key("a"), None).expect("readable").is_some());
-    assert_eq!(clean(Cleaning::All).answers, 1);
+    assert_eq!(clean(Cleaning::All).responses, 1);
     assert!(journal.get(&key("a"), None).expect("readable").is_none());
 }
 
@@ -138,7 +139,7 @@ fn several_processes_begin_and_share_a_journal() {
     };
     thread::scope(|scope| (0..4).for_each(|process| drop(scope.spawn(move || run(process)))));
     let journal = open(&desk);
-    assert_eq!(journal.stats().expect("numbers").answers, 4 * 40, "both are stored");
+    assert_eq!(journal.report().expect("numbers").answers(), 4 * 40, "both are stored");
     assert_eq!(journal.get(&key("shared"), None).expect("readable").expect("an answer").outcome, "ours");
     drop(journal);
     let mut files: Vec<_> = std::fs::read_dir(desk.directory.path())

@@ -7,12 +7,11 @@ use jurat_core::scenario::TurnFailure;
 
 use super::super::json::{VERSION, write_conversation};
 use crate::json::optional;
-use crate::json_text::{Members, object};
+use crate::json_text::{Members, write_line};
 
 /// Writes a transcript as one JSON object.
 pub fn write_transcript_json(out: &mut dyn Write, transcript: &Transcript) -> io::Result<()> {
-    let mut text = String::new();
-    object(&mut text, |members| {
+    write_line(out, |members| {
         members.number("version", VERSION);
         members.text("suite", &transcript.suite);
         members.text("run_id", &transcript.run_id);
@@ -21,8 +20,7 @@ pub fn write_transcript_json(out: &mut dyn Write, transcript: &Transcript) -> io
         optional(transcript.replicate, |it| members.number("replicate", u64::from(it)));
         members.text("verdict", transcript.verdict.name());
         members.object("transcript", |it| write_members(it, transcript));
-    });
-    writeln!(out, "{text}")
+    })
 }
 
 /// Writes what was said, without whose it is.
@@ -30,7 +28,7 @@ pub(in super::super) fn write_members(members: &mut Members<'_>, it: &Transcript
     optional(it.description.as_deref(), |it| members.text("description", it));
     optional(it.status.as_deref(), |it| members.text("status", it));
     members.number("turn_limit", u64::from(it.turn_limit));
-    members.list("turns", &it.turns, |text, turn| object(text, |members| write_turn(members, turn)));
+    members.objects("turns", &it.turns, write_turn);
     optional(it.failure.as_ref(), |(node, failure)| {
         members.object("terminal_failure", |it| {
             it.text("node", node);
@@ -38,7 +36,7 @@ pub(in super::super) fn write_members(members: &mut Members<'_>, it: &Transcript
         });
     });
     optional(it.final_state.as_ref(), |it| members.value("final_state", it));
-    members.list("outcomes", &it.outcomes, |text, it| object(text, |members| write_outcome(members, it)));
+    members.objects("outcomes", &it.outcomes, write_outcome);
 }
 
 fn write_turn(members: &mut Members<'_>, it: &Turn) {
@@ -46,35 +44,28 @@ fn write_turn(members: &mut Members<'_>, it: &Turn) {
     members.text("question", &it.question);
     optional(it.sent.as_deref(), |it| members.text("sent", it));
     optional(it.reply.as_deref(), |it| members.text("reply", it));
-    if !it.tool_calls.is_empty() {
-        members.list("tool_calls", &it.tool_calls, |text, it| object(text, |members| write_tool(members, it)));
-    }
+    members.objects_if_any("tool_calls", &it.tool_calls, write_tool);
     members.value("parsed", &it.parsed);
     optional(it.verify_result, |it| members.flag("verify_result", it));
     optional(it.judged_by.as_deref(), |it| members.text("judged_by", it));
     optional(it.score, |it| members.float("score", it));
-    members.list("fields", &it.fields, |text, it| object(text, |members| write_field(members, it)));
-    members.list("rubric", &it.rubric, |text, (name, rating)| {
-        object(text, |it| {
-            it.text("trait", name);
-            it.value("value", rating);
-        });
+    members.objects("fields", &it.fields, write_field);
+    members.objects("rubric", &it.rubric, |it, (name, rating)| {
+        it.text("trait", name);
+        it.value("value", rating);
     });
     if !it.rubric_errors.is_empty() {
-        members.list("rubric_errors", &it.rubric_errors, |text, (name, reason)| {
-            object(text, |it| {
-                it.text("trait", name);
-                it.text("reason", reason);
-            });
+        members.objects("rubric_errors", &it.rubric_errors, |it, (name, reason)| {
+            it.text("trait", name);
+            it.text("reason", reason);
         });
     }
     optional(it.failure.as_ref(), |failure| members.object("failure", |it| write_failure(it, failure)));
     optional(it.update_error.as_deref(), |it| members.text("update_error", it));
-    members.list("tested", &it.tested, |text, it| object(text, |members| write_tested(members, it)));
+    members.objects("tested", &it.tested, write_tested);
     optional(it.taken.as_ref(), |edge| members.object("taken", |it| write_edge(it, edge)));
     optional(it.state.as_ref(), |it| members.value("state", it));
-    members
-        .list("conversations", &it.conversations, |text, it| object(text, |members| write_conversation(members, it)));
+    members.objects("conversations", &it.conversations, write_conversation);
 }
 
 pub(in super::super) fn write_tool(members: &mut Members<'_>, it: &ToolStep) {
@@ -105,11 +96,9 @@ fn write_tested(members: &mut Members<'_>, it: &TestedStep) {
         Ok(held) => members.flag("held", *held),
         Err(reason) => members.text("problem", reason),
     }
-    members.list("saw", &it.saw, |text, (path, saw)| {
-        object(text, |it| {
-            it.text("path", path);
-            it.value("value", saw);
-        });
+    members.objects("saw", &it.saw, |it, (path, saw)| {
+        it.text("path", path);
+        it.value("value", saw);
     });
 }
 
