@@ -17,8 +17,8 @@ use jurat_format::value::{Span, Value};
 use jurat_host::hook::{self, Ender, HookCall};
 use jurat_model::proxy::SharedMeter;
 use jurat_model::{
-    Asker, Bound, Function, Meter, Model, OpenError, Price, Proxies, Reservation, Settled, Supervisor, Toolbox,
-    Transport, TransportOptions,
+    Asker, Bound, Function, Meter, Model, OpenError, Proxies, Reservation, Settled, Supervisor, Toolbox, Transport,
+    TransportOptions,
 };
 
 use crate::agents::{self, Agents};
@@ -172,12 +172,6 @@ impl Models {
     /// What may be spent, for a proxy that spends it on a thread of its own.
     pub(crate) fn shared_budget(&self) -> SharedMeter {
         SharedMeter(Arc::<Budget>::clone(&self.budget))
-    }
-
-    /// What the tokens of a role cost, and how many it may write.
-    pub fn price(&self, role: &Role) -> (Option<Price>, Option<u64>) {
-        let ready = self.by_role.get(role);
-        (ready.and_then(|it| it.model.price().copied()), ready.and_then(|it| it.model.max_tokens()))
     }
 }
 
