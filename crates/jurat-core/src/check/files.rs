@@ -14,7 +14,7 @@ use jurat_format::value::{Context, Node, Spanned, Val, shown, shown_within};
 use super::decision::{Decided, cannot_tell, mismatch, not_passed};
 use super::read::{compared, conflict, missing};
 use super::workspace::{self, Found};
-use super::{Base, Look, MOST_TEXT, Needs, Rule, Seen, Wants, kind};
+use super::{Base, Look, MOST_TEXT, Needs, Rule, Seen, SeenFile, Wants, kind};
 use crate::comparison::{self, OPERATOR};
 use crate::output::{self, CompiledSchema, Output};
 
@@ -30,14 +30,14 @@ const SCHEMA: Field<Output> =
 kind! {
     FILE_EXISTS = "file_exists": "passes if the path is a file",
     keys: [PATH.key, WORKSPACE.key],
-    read: |reading, it| Some(Arc::new(FileExists(place(reading, it)?))),
+    read: |reading, it| Some(Arc::new(FileRule { place: place(reading, it)?, asks: Asks::IsFile })),
     dimensions: ["task"],
 }
 
 kind! {
     PATH_EXISTS = "path_exists": "passes if the path is a file or a directory",
     keys: [PATH.key, WORKSPACE.key],
-    read: |reading, it| Some(Arc::new(PathExists(place(reading, it)?))),
+    read: |reading, it| Some(Arc::new(FileRule { place: place(reading, it)?, asks: Asks::IsThere })),
     dimensions: ["task"],
 }
 
@@ -46,7 +46,7 @@ kind! {
     keys: [PATH.key, WORKSPACE.key, TEXT.key],
     read: |reading, it| {
         let (place, text) = (place(reading, it), it.read(reading, &TEXT));
-        Some(Arc::new(FileContains { place: place?, text: text? }))
+        Some(Arc::new(FileRule { place: place?, asks: Asks::Contains(text?) }))
     },
     dimensions: ["task"],
     note: "Lines may end in either way. A file that is not there, or is a directory, fails; one that is not UTF-8 cannot be decided. Files of up to 256 MiB are searched.",
@@ -128,119 +128,96 @@ fn no_text(path: &str) -> Inapplicable {
     cannot_tell(format!("the text of `{path}` was not recorded, or is none"))
 }
 
+/// A check of one file.
 #[derive(Debug)]
-struct FileExists(Place);
-
-impl Rule for FileExists {
-    fn needs(&self) -> Needs<'_> {
-        Needs::Files
-    }
-
-    fn looks(&self, evidence: &Val<'_>) -> Vec<Look> {
-        self.0.looks(evidence, Wants::Kind)
-    }
-
-    fn decide(&self, evidence: &Val<'_>, seen: &[Seen]) -> Decided {
-        match self.0.find(evidence, seen) {
-            Found::File { .. } => Ok(None),
-            other => not_found(format!("a file `{}`", self.0.path()), other),
-        }
-    }
-}
-
-#[derive(Debug)]
-struct PathExists(Place);
-
-impl Rule for PathExists {
-    fn needs(&self) -> Needs<'_> {
-        Needs::Files
-    }
-
-    fn looks(&self, evidence: &Val<'_>) -> Vec<Look> {
-        self.0.looks(evidence, Wants::Kind)
-    }
-
-    fn decide(&self, evidence: &Val<'_>, seen: &[Seen]) -> Decided {
-        match self.0.find(evidence, seen) {
-            Found::File { .. } | Found::Directory | Found::Other => Ok(None),
-            other => not_found(format!("something at `{}`", self.0.path()), other),
-        }
-    }
-}
-
-#[derive(Debug)]
-struct FileContains {
+struct FileRule {
     place: Place,
-    text: String,
+    asks: Asks,
 }
 
-impl Rule for FileContains {
+#[derive(Debug)]
+enum Asks {
+    /// Whether it is a file.
+    IsFile,
+    /// Whether anything is there.
+    IsThere,
+    Contains(String),
+    /// Whether its text passes a comparison, and fits a schema.
+    Matches {
+        assertion: Option<Box<Assertion>>,
+        schema: Option<Box<CompiledSchema>>,
+    },
+}
+
+impl Rule for FileRule {
     fn needs(&self) -> Needs<'_> {
         Needs::Files
     }
 
     fn looks(&self, evidence: &Val<'_>) -> Vec<Look> {
-        self.place.looks(evidence, Wants::Search(self.text.clone()))
-    }
-
-    fn decide(&self, evidence: &Val<'_>, seen: &[Seen]) -> Decided {
-        let path = self.place.path();
-        let expected = || format!("a file `{path}` with {}", shown(&Val::from(&*self.text)));
-        match (self.place.find(evidence, seen), &self.place, seen.first().and_then(Seen::file)) {
-            // A file on the host was searched whole; its text is the beginning alone.
-            (Found::File { .. }, Place::Host(_), Some(file)) => match file.found {
-                Some(true) => Ok(None),
-                Some(false) => Ok(Some(mismatch(expected(), format!("a file of {} bytes without it", file.size)))),
-                None => Err(cannot_tell(format!("`{path}` was not searched"))),
+        self.place.looks(
+            evidence,
+            match &self.asks {
+                Asks::IsFile | Asks::IsThere => Wants::Kind,
+                Asks::Contains(text) => Wants::Search(text.clone()),
+                Asks::Matches { .. } => Wants::Text(MOST_TEXT),
             },
-            (Found::File { text: Some(found), .. }, ..) if found.contains(&self.text) => Ok(None),
-            (Found::File { text: Some(_), is_cut: false }, ..) => Ok(Some(mismatch(expected(), "a file without it"))),
-            (Found::File { text: Some(_), is_cut: true }, ..) => {
-                Err(cannot_tell(format!("of `{path}` only the beginning was recorded, and it is not in there")))
-            }
-            (Found::File { text: None, .. }, ..) => Err(no_text(path)),
-            (other, ..) => not_found(expected(), other),
-        }
-    }
-}
-
-/// The text of a file passes a comparison, and fits a schema.
-#[derive(Debug)]
-struct FileMatches {
-    place: Place,
-    assertion: Option<Assertion>,
-    schema: Option<CompiledSchema>,
-}
-
-impl Rule for FileMatches {
-    fn needs(&self) -> Needs<'_> {
-        Needs::Files
-    }
-
-    fn looks(&self, evidence: &Val<'_>) -> Vec<Look> {
-        self.place.looks(evidence, Wants::Text(MOST_TEXT))
+        )
     }
 
     fn decide(&self, evidence: &Val<'_>, seen: &[Seen]) -> Decided {
         let path = self.place.path();
-        let text = match self.place.find(evidence, seen) {
-            Found::File { text: Some(text), is_cut: false } => text,
-            Found::File { text: Some(_), is_cut: true } => {
-                let reason = format!("`{path}` has more than {MOST_TEXT} bytes, so only its beginning was read");
-                return Err(cannot_tell(reason));
+        match (&self.asks, self.place.find(evidence, seen)) {
+            (Asks::IsFile, Found::File { .. }) => Ok(None),
+            (Asks::IsThere, Found::File { .. } | Found::Directory | Found::Other) => Ok(None),
+            (Asks::Contains(text), found @ Found::File { .. }) => {
+                let on_host = matches!(self.place, Place::Host(_)).then(|| seen.first()?.file()).flatten();
+                contains(path, text, found, on_host)
             }
-            Found::File { text: None, .. } => return Err(no_text(path)),
-            other => return not_found(format!("a file `{path}`"), other),
-        };
-        if let Some(assertion) = &self.assertion
-            && let Some(decided) = not_passed(assertion.judge_reply(&Val::from(&*text), Context::of(evidence)))
-        {
-            return decided;
+            (Asks::Matches { assertion, schema }, Found::File { text: Some(text), is_cut: false }) => {
+                matches(&text, assertion.as_deref(), schema.as_deref(), evidence)
+            }
+            (Asks::Matches { .. }, Found::File { text: Some(_), is_cut: true }) => {
+                Err(cannot_tell(format!("`{path}` has more than {MOST_TEXT} bytes, so only its beginning was read")))
+            }
+            (Asks::Matches { .. }, Found::File { text: None, .. }) => Err(no_text(path)),
+            (Asks::IsThere, other) => not_found(format!("something at `{path}`"), other),
+            (Asks::Contains(text), other) => not_found(with_text(path, text), other),
+            (Asks::IsFile | Asks::Matches { .. }, other) => not_found(format!("a file `{path}`"), other),
         }
-        // Whether a file is JSON is for the agent to see to.
-        let misfits = self.schema.as_ref().and_then(|it| it.problems(&text));
-        Ok(misfits.map(|it| mismatch("JSON that fits the schema", it)))
     }
+}
+
+fn with_text(path: &str, text: &str) -> String {
+    format!("a file `{path}` with {}", shown(&Val::from(text)))
+}
+
+/// A file on the host was searched whole; its text is the beginning alone.
+fn contains(path: &str, text: &str, found: Found<'_>, on_host: Option<&SeenFile>) -> Decided {
+    let without = |found: String| Ok(Some(mismatch(with_text(path, text), found)));
+    match (on_host, found) {
+        (Some(file), _) => match file.found {
+            Some(true) => Ok(None),
+            Some(false) => without(format!("a file of {} bytes without it", file.size)),
+            None => Err(cannot_tell(format!("`{path}` was not searched"))),
+        },
+        (None, Found::File { text: Some(found), .. }) if found.contains(text) => Ok(None),
+        (None, Found::File { text: Some(_), is_cut: false }) => without("a file without it".to_owned()),
+        (None, Found::File { text: Some(_), is_cut: true }) => {
+            Err(cannot_tell(format!("of `{path}` only the beginning was recorded, and it is not in there")))
+        }
+        (None, _) => Err(no_text(path)),
+    }
+}
+
+fn matches(text: &str, assertion: Option<&Assertion>, schema: Option<&CompiledSchema>, evidence: &Val<'_>) -> Decided {
+    if let Some(assertion) = assertion
+        && let Some(decided) = not_passed(assertion.judge_reply(&Val::from(text), Context::of(evidence)))
+    {
+        return decided;
+    }
+    // Whether a file is JSON is for the agent to see to.
+    Ok(schema.and_then(|it| it.problems(text)).map(|it| mismatch("JSON that fits the schema", it)))
 }
 
 /// A path with a character that no path has.
@@ -291,14 +268,14 @@ fn place(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Place> {
 fn file_matches(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Arc<dyn Rule>> {
     let n_before = reading.n_errors();
     let place = place(reading, fields);
-    let assertion = compared(reading, fields);
-    let schema = fields.read(reading, &SCHEMA).and_then(|it| file_schema(reading, &it));
+    let assertion = compared(reading, fields).map(Box::new);
+    let schema = fields.read(reading, &SCHEMA).and_then(|it| file_schema(reading, &it)).map(Box::new);
     if assertion.is_none() && schema.is_none() && reading.n_errors() == n_before {
         let message = "`file_matches` needs an `operator` or a `schema`";
         let help = "for example `operator: contains` with an `expected_value`";
         missing(reading, fields, &[OPERATOR, SCHEMA.key], message, help);
     }
-    Some(Arc::new(FileMatches { place: place?, assertion, schema }))
+    Some(Arc::new(FileRule { place: place?, asks: Asks::Matches { assertion, schema } }))
 }
 
 fn file_schema(reading: &mut Reading<'_>, Output { schema, span, .. }: &Output) -> Option<CompiledSchema> {

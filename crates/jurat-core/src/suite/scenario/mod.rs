@@ -93,29 +93,6 @@ impl From<Scenario> for ScenarioText {
     }
 }
 
-impl Suite {
-    /// Adds a scenario, and its outcomes as tasks.
-    ///
-    /// ```
-    /// use jurat_core::outcome::status_is;
-    /// use jurat_core::scenario::{Question, ScenarioBuilder};
-    /// use jurat_core::suite::Suite;
-    ///
-    /// let mut builder = ScenarioBuilder::new("greeting");
-    /// builder.add_node("hello", Question::new("Hello?", "Hello.")).set_entry("hello");
-    /// builder.add_outcome("polite", status_is("completed"));
-    /// let mut suite = Suite::default();
-    /// suite.add_scenario(builder.validate()?);
-    /// assert_eq!(suite.tasks[0].id.value, "polite");
-    /// # Ok::<(), jurat_core::scenario::BuildErrors>(())
-    /// ```
-    pub fn add_scenario(&mut self, scenario: impl Into<ScenarioText>) {
-        let text = scenario.into();
-        self.tasks.extend(text.outcome_tasks());
-        self.scenarios.push(text);
-    }
-}
-
 const NAME: Field<Spanned<String>> = Field::optional("name", shape::TEXT, "its name, when scenarios are a list");
 const ENTRY: Field<Spanned<String>> =
     Field::optional("entry", shape::TEXT, "the node that it starts with").or(&["entry_node"]);
