@@ -30,7 +30,7 @@ impl Shown {
         let thread = thread::Builder::new().name("jurat-progress".to_owned()).spawn(move || {
             let is_terminal = io::stderr().is_terminal() && !crate::format::is_dumb();
             let mut wait = DELAY.max(if is_terminal { REDRAW } else { REWRITE });
-            let mut is_drawn = false;
+            let mut is_shown = false;
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(wait) {
                 let line = watch.progress();
                 let mut out = io::stderr().lock();
@@ -40,10 +40,10 @@ impl Shown {
                     writeln!(out, "{}", line.plain())
                 };
                 let _ = out.flush();
-                is_drawn = is_terminal;
+                is_shown = is_terminal;
                 wait = if is_terminal { REDRAW } else { REWRITE };
             }
-            if is_drawn {
+            if is_shown {
                 let _ = write!(io::stderr(), "\r\x1b[2K");
             }
         });

@@ -345,7 +345,7 @@ fn literal_placeholders(reading: &mut Reading<'_>, node: &Node<'_>) {
     }
 }
 
-/// Parameters that make no comparison. The message goes on from the name (`needs …`), or starts with a parameter's.
+/// Parameters that make no comparison. The message continues from the name (`needs …`), or starts with a parameter's.
 fn bad_operand(name: &str, message: &str, span: Span) -> Problem {
     let colon = if message.starts_with('`') { ":" } else { "" };
     Problem::new(&codes::BAD_OPERAND, format!("`{name}`{colon} {message}")).at(span, "here")

@@ -623,6 +623,6 @@ fn headers(value: &Value) -> Result<Vec<(String, String)>, String> {
 }
 
 fn price(value: &Value) -> Option<Price> {
-    let figure = |name: &str| value.get(name).and_then(Val::as_f64).filter(|it| it.is_finite() && *it >= 0.0);
-    Some(Price { input: figure("input")?, output: figure("output")?, cached: figure("cached") })
+    let price = |name: &str| value.get(name).and_then(Val::as_f64).filter(|it| it.is_finite() && *it >= 0.0);
+    Some(Price { input: price("input")?, output: price("output")?, cached: price("cached") })
 }

@@ -315,8 +315,7 @@ fn tool_called(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Arc
     if let Some(max) = max.filter(|it| *it < min) {
         let message = format!("`max` is {max}, which is less than `min`, {min}");
         let at = fields.key_span(&MAX_CALLS).unwrap_or(fields.span);
-        reading
-            .problem(Problem::new(&codes::WRONG_VALUE, message).at(at, "never passes").help("`min` is 1 unless said"));
+        reading.problem(Problem::new(&codes::WRONG_VALUE, message).at(at, "never passes").help("default of `min`: 1"));
     }
     Some(Arc::new(ToolCalled { calls, min, max, response: response(reading, fields) }))
 }

@@ -108,7 +108,7 @@ impl Notes {
     }
 
     fn finished(self, outcome: Result<Value, OutcomeError>) -> Option<Trace> {
-        self.0.map(|trace| Trace { came_to: Traced::of(outcome), ..trace })
+        self.0.map(|trace| Trace { result: Traced::of(outcome), ..trace })
     }
 }
 
@@ -149,7 +149,7 @@ impl Check {
 
     fn untraced(&self) -> Trace {
         let (words, join) = (self.words(), self.join());
-        Trace { words, join, came_to: Traced::NotEvaluated, found: Vec::new(), parts: Vec::new() }
+        Trace { words, join, result: Traced::NotEvaluated, found: Vec::new(), parts: Vec::new() }
     }
 
     fn skipped(&self) -> Trace {

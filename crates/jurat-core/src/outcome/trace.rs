@@ -15,7 +15,7 @@ pub struct Trace {
     pub words: String,
     /// How its parts are joined.
     pub join: Join,
-    pub came_to: Traced,
+    pub result: Traced,
     /// What was found, in the order it was looked at.
     pub found: Vec<Found>,
     pub parts: Vec<Trace>,
@@ -36,7 +36,7 @@ pub enum Join {
     Not,
 }
 
-/// What a part of a check came to.
+/// The result of a part of a check.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Traced {
     Value(Value),
@@ -89,7 +89,7 @@ impl Trace {
     /// Which part did not hold: what was expected, and what was found. Where one part is enough to fail, it is that part.
     pub fn mismatch(&self) -> Mismatch {
         match self.join {
-            Join::All => match self.parts.iter().find(|it| it.came_to.is(false)) {
+            Join::All => match self.parts.iter().find(|it| it.result.is(false)) {
                 Some(part) => part.mismatch(),
                 None => Mismatch { expected: self.words.clone(), found: "that it does not hold".to_owned() },
             },
@@ -99,7 +99,7 @@ impl Trace {
                 Mismatch { expected, found: if found.is_empty() { "nothing to choose from".to_owned() } else { found } }
             }
             Join::AtLeast(_) => {
-                let n_held = self.parts.iter().filter(|it| it.came_to.is(true)).count();
+                let n_held = self.parts.iter().filter(|it| it.result.is(true)).count();
                 let failed = joined(self.failed().map(|it| it.mismatch().to_string()));
                 let found = if failed.is_empty() { format!("{n_held}") } else { format!("{n_held}: {failed}") };
                 Mismatch { expected: self.words.clone(), found }
@@ -121,7 +121,7 @@ impl Trace {
     }
 
     fn failed(&self) -> impl Iterator<Item = &Trace> {
-        self.parts.iter().filter(|it| it.came_to.is(false))
+        self.parts.iter().filter(|it| it.result.is(false))
     }
 
     /// What a leaf found that made it fail.
@@ -143,7 +143,7 @@ impl Trace {
     pub fn to_value(&self) -> Value {
         let mut members: Map<'static> = Map::default();
         members.insert("check".into(), Val::from(self.words.clone()));
-        match &self.came_to {
+        match &self.result {
             Traced::Value(value) => members.insert("value".into(), value.clone()),
             Traced::Error(error) => members.insert("error".into(), Val::from(error.to_string())),
             Traced::NotEvaluated => members.insert("evaluated".into(), Val::Bool(false)),
@@ -158,7 +158,7 @@ impl Trace {
     }
 }
 
-/// A few of them; nobody reads more.
+/// The first few of them: a longer list is not read.
 fn joined(texts: impl Iterator<Item = String>) -> String {
     const SOME: usize = 5;
     let texts: Vec<String> = texts.collect();
@@ -177,7 +177,7 @@ impl fmt::Display for Trace {
 
 impl Trace {
     fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
-        let came_to = match &self.came_to {
+        let result = match &self.result {
             Traced::Value(Val::Bool(true)) => "holds".to_owned(),
             Traced::Value(Val::Bool(false)) => "does not hold".to_owned(),
             Traced::Value(value) => shown(value),
@@ -186,7 +186,7 @@ impl Trace {
             Traced::NotEvaluated => "not evaluated".to_owned(),
         };
         let indent = "  ".repeat(depth);
-        writeln!(f, "{indent}{}: {came_to}", self.words)?;
+        writeln!(f, "{indent}{}: {result}", self.words)?;
         for found in &self.found {
             let place = found.place.as_ref().map_or_else(String::new, |it| format!(" of {it}"));
             writeln!(f, "{indent}  `{}`{place}: {}", found.read, shown(&found.value))?;

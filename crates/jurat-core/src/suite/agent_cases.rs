@@ -35,12 +35,12 @@ pub struct AgentCaseText {
     pub id: Spanned<String>,
     pub description: Option<String>,
     pub agent: AgentName,
-    /// What the agent is told to be.
+    /// The system prompt of the agent.
     pub system: Option<String>,
-    /// What it is told, one thing after the other.
+    /// The inputs of its turns, in order.
     pub turns: Vec<String>,
     pub turns_span: Span,
-    /// Texts that are shown to it with the first thing it is told.
+    /// Texts that are shown to it with the first input.
     pub attachments: Vec<(String, String)>,
     /// The directory that its workspace is made from.
     pub workspace: Option<PathBuf>,

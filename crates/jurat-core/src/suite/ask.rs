@@ -171,7 +171,7 @@ fn named_prompts(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Opti
 }
 
 fn named_prompt(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<AskPrompt> {
-    // `prompts: {file: p.md}` would be a prompt called `file` that says `p.md`. Nobody means that.
+    // `prompts: {file: p.md}` would be a prompt called `file` that says `p.md`. No author means that.
     if entry.key == "file" {
         let problem = Problem::new(&codes::WRONG_VALUE, "a prompt in `prompts` cannot be called `file`");
         let problem = problem.at(entry.key_span, "a name");

@@ -41,7 +41,7 @@ pub struct EvaluationText {
     pub description: Option<String>,
     /// Who is asked, and how often: roles, or `provider/model`. Empty for the role `judge`, once.
     pub runs: Vec<JudgeRun>,
-    /// What judges are told to be.
+    /// The system prompt of the judges.
     pub system: String,
     /// What they score; all dimensions when empty.
     pub dimensions: Vec<Spanned<String>>,

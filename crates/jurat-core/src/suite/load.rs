@@ -23,7 +23,7 @@ pub const DEFAULT_FILE: &str = "jurat.yaml";
 /// How many files a definition may have.
 const MAX_FILES: usize = 256;
 
-/// What reading a definition came to.
+/// The result of reading a definition.
 #[derive(Debug)]
 pub struct Loaded {
     /// The definition, as far as it could be read; with problems it may lack parts.
@@ -34,12 +34,12 @@ pub struct Loaded {
     pub problems: Vec<Problem>,
 }
 
-/// Reads a definition and what it includes. What functions of TypeScript and JavaScript take is not told.
+/// Reads a definition and what it includes. The parameters of functions of TypeScript and JavaScript are not read.
 pub fn load(path: &Path, files: &dyn Files) -> Loaded {
     load_with(path, files, &Unread)
 }
 
-/// Reads a definition and what it includes, with somebody who can read the scripts in it.
+/// Reads a definition and what it includes, with a reader for the scripts in it.
 pub fn load_with(path: &Path, files: &dyn Files, scripts: &dyn Scripts) -> Loaded {
     let mut loading = Loading {
         reading: Reading { problems: Problems::default(), sources: Sources::default(), files },

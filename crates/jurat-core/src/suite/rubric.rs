@@ -10,7 +10,7 @@
 //!   - { name: facts, kind: metric, items: [the founding year, the founder], metrics: [recall, f1] }
 //! ```
 //!
-//! The object of lists in which a peer stores a rubric is read too. What such a list holds that jurat cannot rate by is told.
+//! The object of lists in which Karenina stores a rubric is read too. What such a list holds that jurat cannot rate by is reported.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -214,7 +214,7 @@ fn read_stored(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Vec<(Trait,
     Some(traits)
 }
 
-/// A stored trait without what only the peer reads, and without the nulls that stand for what is absent.
+/// A stored trait without what only Karenina reads, and without the nulls that stand for what is absent.
 fn without_stored_only<'a>(node: &Node<'a>) -> Node<'a> {
     let Some(entries) = node.entries() else { return node.clone() };
     let is_score = node.get(KIND.key.name).and_then(Node::as_str) == Some(Kind::Score.name());

@@ -74,11 +74,11 @@ pub enum TaskKind {
     Assert,
     /// Asks a model, and may compare what it answers.
     Judge(Box<Judge>),
-    /// Checks the whole of a scenario, and may compare what that comes to.
+    /// Checks the whole of a scenario, and may compare the result.
     Outcome(Box<Check>),
     /// Runs an evaluator, and may compare what it says.
     Evaluate(Box<Evaluate>),
-    /// Checks the run of an agent, and may compare what that comes to.
+    /// Checks the run of an agent, and may compare the result.
     Check(Box<RunCheck>),
     /// Has the run of an agent judged, as the suite's `evaluation` says.
     Evaluation {

@@ -48,7 +48,7 @@ pub enum Reach {
         command: Vec<String>,
         /// Variables that it gets besides the usual few, with `${NAME}` where the environment supplies a part.
         env: Vec<(String, String)>,
-        /// The folder that it starts in, as it was written; that of the definition unless said.
+        /// The folder that it starts in, as it was written; default: the folder of the definition.
         cwd: Option<String>,
     },
     /// A server that runs already, asked over streamable HTTP.

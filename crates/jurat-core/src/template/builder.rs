@@ -72,7 +72,7 @@ impl Field {
         Field { verify_with: Some(operator), ..self }
     }
 
-    /// How much it counts for partial credit; 1 unless said.
+    /// How much it counts for partial credit; default: 1.
     #[must_use]
     pub fn weighing(self, weight: f64) -> Field {
         Field { weight, ..self }

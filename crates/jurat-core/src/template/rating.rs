@@ -212,7 +212,7 @@ fn check(it: &Trait) -> Result<(), RubricError> {
                 _ if items.is_empty() => metric("has no items to find"),
                 _ if metrics.is_empty() => metric("computes nothing"),
                 _ if !items.iter().chain(unwanted).all(|it| seen.insert(it)) => metric("lists an item twice"),
-                Some(figure) => metric(&format!("computes `{figure}`, which needs `unwanted`")),
+                Some(name) => metric(&format!("computes `{name}`, which needs `unwanted`")),
                 None => Ok(()),
             }
         }
@@ -268,9 +268,9 @@ fn read_rating(it: &Trait, key: &str, reply: &Val<'_>) -> Result<Vec<Value>, Str
         }
         TraitKind::Metric { items, unwanted, metrics } => {
             let counts = Counts::of(items, unwanted, reply)?;
-            Ok(metrics.iter().map(|it| Val::F(counts.figure(*it))).collect())
+            Ok(metrics.iter().map(|it| Val::F(counts.metric(*it))).collect())
         }
-        TraitKind::Regex { .. } | TraitKind::Cel(_) => Err("nobody is asked about it".to_owned()),
+        TraitKind::Regex { .. } | TraitKind::Cel(_) => Err("no model rates it".to_owned()),
     }
 }
 
@@ -321,7 +321,7 @@ impl Counts {
         })
     }
 
-    fn figure(self, metric: Metric) -> f64 {
+    fn metric(self, metric: Metric) -> f64 {
         let share = |part: f64, whole: f64| if whole == 0.0 { 0.0 } else { part / whole };
         let Counts { true_positives, false_negatives, false_positives, true_negatives } = self;
         match metric {

@@ -53,7 +53,7 @@ pub enum TraitKind {
 }
 
 choices! {
-    /// A figure over what was found and what was not.
+    /// A metric over what was found and what was not.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Metric {
         /// How much of what the answer has belongs there.

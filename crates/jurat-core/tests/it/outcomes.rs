@@ -406,8 +406,8 @@ proptest! {
     fn a_trace_gives_the_result_of_the_check(check in check(), evidence in evidence()) {
         let trace = check.trace(&evidence);
         match check.evaluate(&evidence) {
-            Ok(value) => prop_assert_eq!(trace.came_to, Traced::Value(value)),
-            Err(error) => prop_assert_eq!(trace.came_to, Traced::Error(error)),
+            Ok(value) => prop_assert_eq!(trace.result, Traced::Value(value)),
+            Err(error) => prop_assert_eq!(trace.result, Traced::Error(error)),
         }
     }
 

@@ -166,7 +166,7 @@ impl RunView {
         let check = self.plan.tasks[task.index()].work.outcome()?;
         let result = revisited.state.result(task)?;
         let trace = check.trace(revisited.base);
-        let is_its_error = matches!((&trace.came_to, &result.verdict),
+        let is_its_error = matches!((&trace.result, &result.verdict),
             (Traced::Error(error), Verdict::Error(reason)) if error.to_string() == reason.0);
         (result.output.is_some() || is_its_error).then_some(trace)
     }

@@ -321,10 +321,10 @@ fn decided() -> jurat_core::outcome::Trace {
     use jurat_core::outcome::trace::Join;
     use jurat_core::outcome::{Found, Trace, Traced};
 
-    let leaf = |words: &str, came_to, value: Val<'static>, mismatch| Trace {
+    let leaf = |words: &str, result, value: Val<'static>, mismatch| Trace {
         words: words.to_owned(),
         join: Join::Leaf,
-        came_to,
+        result,
         found: vec![Found {
             place: Some("turn 0 (`ask`)".to_owned()),
             read: "verify_result".to_owned(),
@@ -339,7 +339,7 @@ fn decided() -> jurat_core::outcome::Trace {
     Trace {
         words: "all of".to_owned(),
         join: Join::All,
-        came_to: Traced::Value(Val::Bool(false)),
+        result: Traced::Value(Val::Bool(false)),
         found: Vec::new(),
         parts: vec![
             leaf("any turn", Traced::Value(Val::Bool(true)), Val::Bool(true), None),

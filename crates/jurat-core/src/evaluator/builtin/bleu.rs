@@ -1,6 +1,6 @@
 //! `bleu`: how many runs of words the output shares with its references, from 0 to 100.
 //!
-//! The same figure as sacrebleu's `sentence_bleu`: tokens of `13a`, runs of one to four words, exponential smoothing, and only the orders that the
+//! The same score as sacrebleu's `sentence_bleu`: tokens of `13a`, runs of one to four words, exponential smoothing, and only the orders that the
 //! output is long enough for. With `effective_order: false` it is what `corpus_bleu` says of a corpus of one pair.
 
 use std::collections::HashMap;

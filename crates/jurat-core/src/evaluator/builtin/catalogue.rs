@@ -100,7 +100,7 @@ pub(super) enum Rule {
     Chrf(Chrf),
     Rouge {
         variant: Variant,
-        measure: Figure,
+        measure: RougePart,
     },
     TokenF1,
     /// A role, or `provider/model`.
@@ -117,7 +117,7 @@ pub(super) struct Texts {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Figure {
+pub(super) enum RougePart {
     Precision,
     Recall,
     Both,
@@ -329,9 +329,9 @@ pub static ENTRIES: &[Entry] = &[
                 _ => Variant::L,
             };
             let measure = match it.text("measure") {
-                "precision" => Figure::Precision,
-                "recall" => Figure::Recall,
-                _ => Figure::Both,
+                "precision" => RougePart::Precision,
+                "recall" => RougePart::Recall,
+                _ => RougePart::Both,
             };
             Ok(Rule::Rouge { variant, measure })
         },
@@ -488,9 +488,9 @@ impl Rule {
                 rouge::check(*variant, &output, &borrowed(&references))?;
                 let rouge = Rouge::score(*variant, &output, &borrowed(&references));
                 score(match measure {
-                    Figure::Precision => rouge.precision,
-                    Figure::Recall => rouge.recall,
-                    Figure::Both => rouge.f_measure,
+                    RougePart::Precision => rouge.precision,
+                    RougePart::Recall => rouge.recall,
+                    RougePart::Both => rouge.f_measure,
                 })
             }
             Rule::TokenF1 => score(token_f1(&output, &borrowed(&references()?))),

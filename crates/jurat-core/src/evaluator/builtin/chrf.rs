@@ -1,6 +1,6 @@
 //! `chrf`: how many runs of characters the output shares with its reference, from 0 to 100; with `word_order: 2` it is chrF++.
 //!
-//! The same figure as sacrebleu's `sentence_chrf`. Of several references the one that gives the best score counts.
+//! The same score as sacrebleu's `sentence_chrf`. Of several references the one that gives the best score counts.
 
 use jurat_format::value::python;
 

@@ -1,7 +1,7 @@
 //! Evaluators that need no code: an author names one and sets its parameters. One of them asks a model, for embeddings.
 //!
 //! They take `output` and `reference` by the same rules as code, and what they find goes through the same outputs. The list of them is
-//! [`ENTRIES`]; reader, schema and reference page follow from it. The figures themselves are functions of texts, one file each.
+//! [`ENTRIES`]; reader, schema and reference page follow from it. The metrics themselves are functions of texts, one file each.
 
 pub mod bleu;
 mod catalogue;

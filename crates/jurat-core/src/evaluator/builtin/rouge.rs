@@ -1,6 +1,6 @@
 //! `rouge`: how much of a reference the output has, from 0 to 1: shared words, shared pairs of words, or the longest common subsequence.
 //!
-//! The same figure as rouge-score without a stemmer. Tokens are runs of `a` to `z` and digits in lower case, so texts in other scripts have none and
+//! The same score as rouge-score without a stemmer. Tokens are runs of `a` to `z` and digits in lower case, so texts in other scripts have none and
 //! score 0; `token_f1` or `chrf` serve those. Of several references the one with the best F-measure counts.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Who judges an evaluation: judges by name, how often each is asked, and what they are told to be.
+//! The judges of an evaluation: their names, how many times each is asked, and their system prompt.
 
 use jurat_format::codes;
 use jurat_format::field::{Defaulted, Field};
@@ -155,7 +155,7 @@ const SETTINGS: [&str; 6] = ["temperature", "top_p", "max_tokens", "seed", "base
 /// Members of requests that are not the author's.
 const RESERVED: [&str; 5] = ["model", "messages", "stream", "tools", "response_format"];
 
-/// What judges are told to be. Lines of a text in the definition, or in a file that is no Markdown, are one paragraph.
+/// The system prompt of judges. Lines of a text in the definition, or in a file that is no Markdown, are one paragraph.
 pub(super) fn system(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> String {
     let inline = fields.read(reading, &JUDGE_SYSTEM_PROMPT).map(|it| joined(&it)).filter(|it| !it.is_empty());
     let path = fields.read(reading, &JUDGE_SYSTEM_PROMPT_PATH).filter(|it| !it.value.trim().is_empty());

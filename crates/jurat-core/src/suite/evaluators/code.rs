@@ -24,7 +24,7 @@ use crate::evaluator::{
 pub struct EvaluatorCode {
     /// The code, and how it is run.
     pub code: Arc<Code>,
-    /// What its function takes, when that can be told without running it.
+    /// What its function takes, when that can be read without running it.
     pub signature: Option<Signature>,
     /// The place of its text.
     pub span: Span,
@@ -89,7 +89,7 @@ pub fn unusable_code(sources: &Sources, code: &EvaluatorCode, error: SignatureEr
     unusable(sources, code.span, &code.code.source, error)
 }
 
-/// Code whose function cannot be told, at the place in the author's text. `span` is where that text stands.
+/// Code whose function cannot be found, at the place in the author's text. `span` is where that text stands.
 fn unusable(sources: &Sources, span: Span, source: &Source, error: SignatureError) -> Problem {
     let Source { language, text, entry } = source;
     let code = match error.kind {

@@ -1,4 +1,4 @@
-//! Edges: where a conversation goes on.
+//! Edges: where a conversation continues.
 
 use jurat_format::codes;
 use jurat_format::field::Field;
@@ -22,7 +22,7 @@ pub struct EdgeText {
     /// Where its target is named.
     pub target: Span,
     pub when: Option<Span>,
-    /// Where it says what the next turn is told.
+    /// Where it says what is handed over to the next turn.
     pub handover: Option<Span>,
     /// Whether its condition could not be read.
     pub(crate) is_flawed: bool,

@@ -298,7 +298,7 @@ impl ScenarioText {
         found.into_iter().map(problem).collect()
     }
 
-    /// Templates of the peer that cannot be read without running them.
+    /// Templates of Karenina that cannot be read without running them.
     fn foreign_templates(&self, scenario: &Scenario) -> Vec<Problem> {
         let nodes = scenario.nodes.iter().zip(&self.nodes);
         let foreign = nodes.filter(|(node, text)| has_foreign_template(node) && !text.is_flawed);
@@ -411,7 +411,7 @@ fn rubric(suite: &Suite, name: &Spanned<String>) -> Result<Vec<Trait>, Option<Pr
     })
 }
 
-/// A conversation about which nobody concludes anything.
+/// A conversation that no outcome or task judges.
 fn nothing_concluded(suite: &Suite, text: &ScenarioText) -> Option<Problem> {
     let has_task = suite.tasks.iter().any(|it| it.scope.as_ref().is_none_or(|scope| *scope == text.name));
     let may_have = text.lost.any(Part::Outcome) || suite.lost.any(Part::Task);

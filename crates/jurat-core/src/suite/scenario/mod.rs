@@ -12,8 +12,8 @@
 //!       - ask -> __end__
 //! ```
 //!
-//! A scenario is read as far as it goes; whether it makes a sound graph is looked at in [`flaws`], once everything that it names is there. Scenarios that a
-//! peer has stored are read too: its dump has the same keys, and its checkpoint has them under other names (`compat::karenina`).
+//! A scenario is read as far as it goes; whether it makes a sound graph is looked at in [`flaws`], once everything that it names is there. Scenarios that
+//! Karenina has stored are read too: its dump has the same keys, and its checkpoint has them under other names (`compat::karenina`).
 
 mod code;
 mod edge;

@@ -210,7 +210,7 @@ fn read(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
         return;
     };
     let Rest { mut node, template, rubric, agent_identity, state_update } = rest;
-    // A template class of the peer is used when its fields can be read without running it.
+    // A template class of Karenina is used when its fields can be read without running it.
     if node.template.is_none() && template.is_none() && fields.key_span(&TEMPLATE).is_none() {
         let source = question.stored.get(ANSWER_TEMPLATE.name).and_then(Val::as_str);
         node.template = source.and_then(|it| Template::from_python_source(it).ok());
@@ -269,7 +269,7 @@ fn stored_question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option
             stored.insert(key.name.into(), value);
         }
     }
-    // The peer's id follows from the text; one that does not is worth keeping.
+    // Karenina's id follows from the text; one that does not is stored.
     if let Some(id) = fields.node(&STORED_ID).map(|it| it.to_val().into_owned())
         && id.as_str() != Some(question_id(&text).as_str())
     {
@@ -313,9 +313,9 @@ fn rest(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioT
         Some(Named::Inline(traits)) => node.rubric = Some(traits),
         None => {}
     }
-    let of_peer = fields.node(&QUESTION).and_then(|it| it.get(QUESTION_RUBRIC.name)).filter(|it| !it.is_null());
+    let of_karenina = fields.node(&QUESTION).and_then(|it| it.get(QUESTION_RUBRIC.name)).filter(|it| !it.is_null());
     if fields.node(&RUBRIC.key).is_none()
-        && let Some(it) = of_peer
+        && let Some(it) = of_karenina
     {
         node.rubric = rubric::read(reading, &QUESTION_RUBRIC.quoted(), it);
     }
@@ -379,9 +379,9 @@ pub(super) struct Models {
     pub(super) models: ModelOverride,
     /// The names with their places.
     pub(super) names: Vec<Spanned<String>>,
-    /// The system message of the subject, which the peer keeps with the model.
+    /// The system message of the subject, which Karenina stores with the model.
     pub(super) system: Option<String>,
-    /// What the peer says besides.
+    /// What else Karenina stores.
     pub(super) stored: Map<'static>,
 }
 
@@ -392,10 +392,10 @@ fn read_models(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Mo
         let Some(node) = fields.node(&key) else { continue };
         let is_subject = key.name == SUBJECT.name;
         let model = match node.entries() {
-            Some(_) => peer_model(reading, key.name, node),
+            Some(_) => karenina_model(reading, key.name, node),
             None => reading.text(&key.quoted(), node),
         };
-        // What the name says already is not worth keeping.
+        // What the name says already is not stored.
         let is_named = model.as_ref().is_some_and(|it| node.to_val() == model_named(&it.value));
         if node.entries().is_some() && !is_named {
             read.stored.insert(stored_name.into(), node.to_val().into_owned());
@@ -409,11 +409,11 @@ fn read_models(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Mo
     Some(read)
 }
 
-/// The keys of the peer's model that jurat uses, and those that only say what the others say.
+/// The keys of Karenina's model that jurat uses, and those that only say what the others say.
 const USED: [&str; 5] = ["id", "model_provider", "model_name", "interface", "system_prompt"];
 
-/// `provider/model` of a model as the peer stores it.
-fn peer_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<Spanned<String>> {
+/// `provider/model` of a model as Karenina stores it.
+fn karenina_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<Spanned<String>> {
     let said = |name: &str| node.get(name).and_then(Node::as_str).filter(|it| !it.is_empty());
     let Some(name) = said("model_name") else {
         let message = format!("the model of `{role}` needs `model_name`");

@@ -1,4 +1,4 @@
-//! What a field must be: a value, or one that depends on what other turns came to.
+//! What a field must be: a value, or one that depends on the results of other turns.
 
 use jurat_compare::{Operand, Operator};
 use jurat_format::codes;
@@ -83,7 +83,7 @@ fn read_case(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Grou
     Some(GroundTruthCase { value, verify_with })
 }
 
-/// The type of a ground truth, when nobody says what a field is. A whole number may be compared with one that is not.
+/// The type of a ground truth, when the definition does not give the type of a field. A whole number may be compared with one that is not.
 pub(super) fn schema_of(ground_truth: &GroundTruth) -> Option<Value> {
     fn of(value: &Val<'_>) -> Option<Value> {
         let kind = |name: &'static str| Some(Val::Map([("type", Val::from(name))].into_iter().collect()));
