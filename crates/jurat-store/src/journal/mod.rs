@@ -179,6 +179,8 @@ impl Journal {
     pub fn open_or_set_aside(path: &Path) -> Result<(Journal, Option<PathBuf>), DatabaseError> {
         match Journal::open(path) {
             Err(error) if error.is_damage() => {}
+            // Another process has set it aside since this one found it there.
+            Err(DatabaseError::Missing { .. }) => {}
             opened => return opened.map(|it| (it, None)),
         }
         let aside = Journal::set_aside_if_damaged(path)?;
@@ -192,6 +194,8 @@ impl Journal {
         lock.lock().map_err(|it| DatabaseError::of_io(directory, it))?;
         match is_sound(path) {
             Err(error) if error.is_damage() => set_aside(path).map(Some),
+            // The first process has renamed it, and no new one is made yet.
+            Err(DatabaseError::Missing { .. }) => Ok(None),
             sound => sound.map(|()| None),
         }
     }

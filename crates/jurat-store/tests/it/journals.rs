@@ -159,3 +159,15 @@ fn what_is_not_a_journal_is_left_alone() {
     let error = Journal::open(&desk.directory.path().join("nowhere").join("journal.db")).expect_err("no directory");
     assert_eq!(error.to_string(), format!("there is no `{}`", desk.directory.path().join("nowhere").display()));
 }
+
+#[test]
+fn a_damaged_journal_that_another_process_has_renamed_is_not_missed() {
+    let directory = tempfile::tempdir().expect("a directory can be made");
+    let path = directory.path().join("journal.db");
+    std::fs::write(&path, "broken").expect("files can be written");
+    assert!(Journal::set_aside_if_damaged(&path).expect("it can be renamed").is_some());
+    // A second process that found it damaged gets here before the first has made a new one.
+    assert_eq!(Journal::set_aside_if_damaged(&path).expect("there is nothing to rename"), None);
+    let (_, aside) = Journal::open_or_set_aside(&path).expect("a new one is made");
+    assert_eq!(aside, None);
+}
