@@ -117,7 +117,7 @@ fn with_file(folder: Folder, info: &str, text: &str) -> Folder {
             let byte = |it: char| u8::try_from(u32::from(it)).expect("a character of Latin-1");
             folder.and(name, text.chars().map(byte).collect::<Vec<u8>>())
         }
-        (None, Some(encoding)) => panic!("nobody knows the encoding `{encoding}`"),
+        (None, Some(encoding)) => panic!("there is no encoding `{encoding}`"),
         (None, None) => folder.and(name, text),
     }
 }

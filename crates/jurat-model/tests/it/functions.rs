@@ -33,7 +33,7 @@ impl Function for Echo {
             self.open.fetch_sub(1, Ordering::SeqCst);
             let asked = request.messages.last().map_or("", |it| it.text());
             match asked {
-                "what?" => Err("nobody knows".to_owned()),
+                "what?" => Err("it is not known".to_owned()),
                 _ => Ok(Reply {
                     text: format!("{} of {} asks {asked}", asker.task, asker.case),
                     tool_calls: Vec::new(),
@@ -58,7 +58,7 @@ fn a_function_answers_once_and_an_error_is_a_fault() {
     assert_eq!((model.is_local(), model.is_sequential()), (true, false));
     run(async {
         assert_eq!(shown(&ask(&transport, &model, &question("why")).await), "stop: t1 of c1 asks why after 1");
-        assert_eq!(shown(&ask(&transport, &model, &question("what?")).await), "no_answer after 1: nobody knows");
+        assert_eq!(shown(&ask(&transport, &model, &question("what?")).await), "no_answer after 1: it is not known");
     });
 }
 

@@ -93,7 +93,7 @@ fn with_code(calls: &Arc<Calls>) -> Scenario {
         .add_outcome_criterion(conclude("sum", "what was summed up", |result| {
             Ok(result.at("final_state.accumulated.sum").ok_or("nothing was summed up")?)
         }))
-        .add_outcome_criterion(conclude::<bool>("unclear", "what nobody knows", |_| Err("who knows".into())));
+        .add_outcome_criterion(conclude::<bool>("unclear", "what is not known", |_| Err("who knows".into())));
     builder.validate().expect("it is sound")
 }
 
