@@ -3,7 +3,7 @@
 //! A node asks, an edge says where to continue, and criteria look at the whole afterwards.
 //!
 //! * [`definition`]: what a scenario is, frozen;
-//! * [`when`]: conditions as they are written; [`structure`]: whether it is sound; [`builder`]: built step by step;
+//! * [`when`]: conditions as they are written; [`write`](mod@write): scenarios written back; [`structure`]: whether it is sound; [`builder`]: built step by step;
 //! * [`state`]: what is known between two turns; [`mod@route`]: where a conversation continues;
 //! * [`conversation`]: what was said, and what the next turn is sent of it;
 //! * [`compiled`]: a scenario compiled to run; [`traversal`]: one in progress; [`execution`]: what happened, as evidence.
@@ -19,6 +19,7 @@ pub mod state;
 pub mod structure;
 pub mod traversal;
 pub mod when;
+pub(crate) mod write;
 
 pub use builder::{BuildError, BuildErrors, ScenarioBuilder};
 pub use compiled::{CompiledNode, CompiledScenario, NotCompiled};

@@ -28,6 +28,7 @@ use super::lost::Part;
 use super::{Suite, deterministic_checks, evaluation, judging, task};
 use crate::agent::{AgentCase, Network, plain_relative_path};
 use crate::evaluation::{Expectations, Rubric};
+use crate::text_file;
 
 /// A task for an agent, as it was written.
 #[derive(Debug, Clone)]
@@ -321,7 +322,7 @@ fn attachments(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option
     let mut attachments = Vec::new();
     for file in reading.texts(what, node) {
         let path = reading.beside(file.span, &file.value);
-        let Some(text) = super::load::read_text(reading, &path, Some(file.span)) else { continue };
+        let Some(text) = text_file::read(reading, &path, Some(file.span)) else { continue };
         reading.sources.add(&path, text.clone());
         let name = path.file_name().map_or_else(|| file.value.clone(), |it| it.to_string_lossy().into_owned());
         attachments.push((name, text));

@@ -25,9 +25,9 @@ use jurat_format::{codes, duration, size};
 
 use super::lost::Part;
 use super::named::{Named, NamedSection};
-use super::tool_filter;
 use crate::agent::{Agent, Fragments, Isolation, Limits, Network, ProbeTool, Runner};
 use crate::tool::ToolFilter;
+use crate::tool::filter;
 
 /// An agent as it was written.
 #[derive(Debug, Clone)]
@@ -191,7 +191,7 @@ const TOOLS: Field<Vec<Spanned<String>>> = Field::optional(
     "for `llm_probe`: `exec_shell`, `read_file`, `write_file`, and names under `tools`",
 );
 const TOOL_FILTER: Field<(ToolFilter, Vec<Spanned<String>>)> =
-    Field::optional("tool_filter", tool_filter::SHAPE, "for `llm_probe`: tools of servers that it may not use");
+    Field::optional("tool_filter", filter::SHAPE, "for `llm_probe`: tools of servers that it may not use");
 const NETWORK: Field<Network> = Field::optional(
     "network",
     NETWORK_SHAPE,

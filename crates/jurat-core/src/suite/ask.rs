@@ -18,9 +18,9 @@ use jurat_format::value::{Content, Entry, Node, Span, Spanned, Val};
 
 use super::judging::{self, PromptText};
 use super::task::read_id;
-use super::tool_filter;
 use crate::output::{self, Output};
 use crate::tool::ToolFilter;
+use crate::tool::filter;
 
 /// What is asked about each row, and of whom.
 #[derive(Debug, Clone)]
@@ -93,7 +93,7 @@ const OUTPUT: Field<Output> =
 const TOOLS: Field<Vec<Spanned<String>>> =
     Field::optional("tools", shape::TEXTS, "names under `tools` of the servers whose tools the model may use");
 const TOOL_FILTER: Field<(ToolFilter, Vec<Spanned<String>>)> =
-    Field::optional("tool_filter", tool_filter::SHAPE, "tools that the model may not use");
+    Field::optional("tool_filter", filter::SHAPE, "tools that the model may not use");
 const MAX_RETRIES: Defaulted<u32> =
     Field::optional("max_retries", shape::count::<0>(), "retries per answer when a request fails").default(3);
 

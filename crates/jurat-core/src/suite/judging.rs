@@ -15,6 +15,7 @@ use crate::foreign;
 use crate::judge::Aggregate;
 use crate::output::{self, Output};
 use crate::prompt::Prompt;
+use crate::text_file;
 
 /// A model asked to judge.
 #[derive(Debug, Clone)]
@@ -161,7 +162,7 @@ fn path_for_text(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Opti
     let path = reading.beside(node.span, name);
     // A file that is too large to read is one, too.
     let is_there =
-        !matches!(reading.files.read(&path, super::load::MAX_BYTES), Err(ReadError::NotFound | ReadError::Other(_)));
+        !matches!(reading.files.read(&path, text_file::MAX_BYTES), Err(ReadError::NotFound | ReadError::Other(_)));
     is_there.then(|| {
         let message = format!("{what} is the text `{name}`, not what the file of that name holds");
         let problem = Problem::new(&codes::PATH_FOR_TEXT, message).at(node.span, "sent as text");
@@ -190,7 +191,7 @@ fn text_or_file(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Optio
 /// The text of a file beside the definition; it becomes a source of its own, so that problems can point into it.
 fn file_text(reading: &mut Reading<'_>, file: &Spanned<String>) -> Option<Spanned<String>> {
     let path = reading.beside(file.span, &file.value);
-    let text = super::load::read_text(reading, &path, Some(file.span))?;
+    let text = text_file::read(reading, &path, Some(file.span))?;
     let length = text.len();
     let id = reading.sources.add(path, text.clone());
     Some(Spanned::new(text, Span::new(id, 0..length)))

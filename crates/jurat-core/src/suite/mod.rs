@@ -6,13 +6,14 @@
 pub(crate) mod agent_cases;
 mod agents;
 mod ask;
+mod campaign;
 pub(crate) mod deterministic_checks;
 pub(crate) mod evaluation;
 mod evaluators;
 mod judging;
-pub(crate) mod load;
+mod load;
 pub(crate) mod lost;
-pub(crate) mod models;
+mod models;
 mod named;
 mod records;
 pub mod reference;
@@ -22,7 +23,6 @@ pub mod schema;
 mod sections;
 mod task;
 mod template;
-mod tool_filter;
 mod tools;
 
 pub use crate::verdict::{Bound, CostLimit, Statistic, TaskThreshold, Thresholds, Tolerance};
@@ -32,8 +32,8 @@ pub use ask::{Ask, AskPrompt};
 pub use evaluation::{EvaluationText, JudgeRun};
 pub use evaluators::{Evaluator, EvaluatorCode, EvaluatorKind, unusable_code};
 pub use judging::{Judge, PromptText};
-pub use load::{DEFAULT_FILE, Loaded, MAX_BYTES, load, load_with};
-pub use models::{Model, Role};
+pub use load::{Loaded, load, load_with};
+pub use models::Role;
 pub use records::{
     CellType, Records, RowFile, RowFormat, RowSource, bad_row, directory_of_rows, file_without_rows, unreadable,
 };
@@ -45,16 +45,15 @@ use jurat_format::value::{FieldPath, Span, Spanned};
 
 pub use crate::comparison::{ExpectedValue, TaskComparison};
 pub use crate::judge::Aggregate;
+pub use crate::model::Model;
+pub(crate) use crate::model::is_provider_and_model;
 pub use crate::output::Output;
 use crate::template::{Template, Trait};
+pub use crate::text_file::{DEFAULT_FILE, MAX_BYTES};
 use lost::Lost;
 
 pub(crate) use ask::SUBJECT;
-pub(crate) use models::is_provider_and_model;
-pub(crate) use scenario::{
-    edge_value as scenario_edge_value, examine as examine_scenarios, node_value as scenario_node_value,
-    read_stored as stored_scenarios,
-};
+pub(crate) use scenario::examine as examine_scenarios;
 
 /// A definition, with what it includes merged in.
 #[derive(Debug, Clone, Default)]

@@ -12,10 +12,9 @@ use jurat_format::value::{Node, Span, Spanned};
 use super::lost::Part;
 use super::task::read_id;
 use super::{
-    Records, RowSource, Suite, agent_cases, agents, ask, deterministic_checks, evaluation, evaluators, models, records,
-    rubric, scenario, task, template, tools,
+    Records, RowSource, Suite, agent_cases, agents, ask, campaign, deterministic_checks, evaluation, evaluators,
+    models, records, rubric, scenario, task, template, tools,
 };
-use crate::compat::personal_agent_eval as campaign;
 use crate::verdict::thresholds;
 
 /// A key of the top level and what becomes of its value.

@@ -6,13 +6,12 @@
 
 use std::borrow::Cow;
 
-use jurat_format::problem::{Problem, Severity};
 use jurat_format::value::{Content, Entry, Map, Node, Val, Value};
 
 use super::question_id::question_id;
 use crate::scenario::{
     Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node as ScenarioNode, Question, Scenario,
-    StateUpdate, when,
+    StateUpdate, when, write,
 };
 
 /// The keys that a checkpoint spells in another way.
@@ -36,29 +35,6 @@ const BEYOND: &str = "jurat";
 const SCENARIO: &str = "Scenario";
 
 impl Scenario {
-    /// Reads scenarios that Karenina has stored: a checkpoint (`DataFeed`) with any number of them, one scenario of a checkpoint, or
-    /// the dump of one. What cannot be read is a problem; whether a graph is sound is another question ([`crate::scenario::structure`]).
-    ///
-    /// ```
-    /// use jurat_core::scenario::Scenario;
-    /// use jurat_format::value::{SourceId, json_node};
-    ///
-    /// let text = r#"{"@type": "DataFeed", "hasPart": [{
-    ///     "@type": "karenina:Scenario", "name": "greeting", "entryNode": "hi",
-    ///     "nodes": {"hi": {"nodeId": "hi", "questionData": {"question": "Hello?", "raw_answer": "Hello."}}}}]}"#;
-    /// let (node, _) = json_node(text, SourceId(0))?;
-    /// let scenarios = Scenario::from_checkpoint(&node).unwrap();
-    /// assert_eq!(scenarios[0].node_ids().collect::<Vec<_>>(), ["hi"]);
-    /// # Ok::<(), jurat_format::value::JsonError>(())
-    /// ```
-    pub fn from_checkpoint(node: &Node<'_>) -> Result<Vec<Scenario>, Vec<Problem>> {
-        let (scenarios, problems) = crate::suite::stored_scenarios(node);
-        match problems.iter().any(|it| it.severity() == Severity::Error) {
-            true => Err(problems),
-            false => Ok(scenarios.into_iter().map(|it| it.scenario).collect()),
-        }
-    }
-
     /// The scenario as a part of a checkpoint.
     pub fn to_checkpoint(&self) -> Value {
         Writing::Checkpoint.scenario(self)
@@ -239,7 +215,7 @@ impl Writing {
             "system" => node.stored.get("answering_model").is_none(),
             _ => true,
         });
-        self.put_beyond(&mut object, crate::suite::scenario_node_value(node), &beyond.collect::<Vec<_>>());
+        self.put_beyond(&mut object, write::node_value(node), &beyond.collect::<Vec<_>>());
         Val::Map(object)
     }
 
@@ -258,7 +234,7 @@ impl Writing {
                 ("handover", edge.handover.as_ref().and_then(Handover::name).map_or(Val::Null, Val::from)),
             ],
         );
-        self.put_beyond(&mut object, crate::suite::scenario_edge_value(edge), &["handover_source"]);
+        self.put_beyond(&mut object, write::edge(edge), &["handover_source"]);
         Val::Map(object)
     }
 

@@ -12,7 +12,6 @@ use jurat_format::value::{Content, Entry, Node, Spanned};
 use super::message::turn_messages;
 use super::tree::{entry, list, map, text};
 use super::{CampaignAgent, LIMITS, Profile, SETTINGS, unused};
-use crate::suite::evaluation;
 
 pub(super) const MESSAGES: Key =
     Key::optional("messages", Form::List(&Form::Map(&Form::Any)), "the first messages to the agent").or_null();
@@ -29,10 +28,10 @@ const TITLE: Key = Key::optional("title", Form::Text, "what it is for").or_null(
 const RUNNER: Key = Key::required("runner", Form::Map(&Form::Any), "who runs it: `type` and settings");
 const INPUT: Key = Key::required("input", Form::Object(&INPUT_KEYS), "the input of the agent");
 const EXPECTATIONS: Key =
-    Key::optional("expectations", evaluation::EXPECTATIONS_SHAPE.form, "what is expected of its runs").or_null();
-const RUBRIC: Key = Key::optional("rubric", evaluation::RUBRIC_SHAPE.form, "what scores of its runs mean").or_null();
+    Key::optional("expectations", Form::Map(&Form::Any), "what is expected of its runs").or_null();
+const RUBRIC: Key = Key::optional("rubric", Form::Map(&Form::Any), "what scores of its runs mean").or_null();
 const DETERMINISTIC_CHECKS: Key =
-    Key::optional("deterministic_checks", crate::suite::deterministic_checks::ENTRIES, "checks of its runs").or_null();
+    Key::optional("deterministic_checks", Form::List(&Form::Map(&Form::Any)), "checks of its runs").or_null();
 pub(super) const TAGS: Field<Vec<Spanned<String>>> =
     Field::optional("tags", shape::TEXTS, "words to select it by").or_null();
 

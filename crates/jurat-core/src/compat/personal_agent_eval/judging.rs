@@ -5,6 +5,7 @@ use jurat_format::value::{Content, Entry, Node, Spanned, Val};
 
 use super::tree::{entry, list, map, text};
 use super::{Document, asked, unused};
+use crate::text_file;
 
 /// An evaluation profile in jurat's own form: judges are asked where the program asks them, at a temperature of 0 unless it says otherwise.
 pub(super) fn evaluation_profile<'d>(reading: &mut Reading<'_>, document: &Document, tree: &Node<'d>) -> Node<'d> {
@@ -24,7 +25,7 @@ pub(super) fn evaluation_profile<'d>(reading: &mut Reading<'_>, document: &Docum
     if !says("judge_system_prompt") && !says("judge_system_prompt_path") {
         let default = "prompts/judge_system_default.md";
         let file = document.path.parent().unwrap_or(std::path::Path::new("")).join(default);
-        if reading.files.read(&file, crate::suite::load::MAX_BYTES).is_ok() {
+        if reading.files.read(&file, text_file::MAX_BYTES).is_ok() {
             members.push(entry("judge_system_prompt_path", text(tree.span, default)));
         }
     }

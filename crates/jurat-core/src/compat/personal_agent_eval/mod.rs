@@ -29,8 +29,8 @@ use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Entry, Node, SourceId, Span, Spanned, Val, Value};
 use jurat_format::yaml::read_tree;
 
-use crate::suite::models::{Model, Role};
-use crate::suite::{SUBJECT, Suite, agent_cases, evaluation};
+use crate::model::Model;
+use crate::text_file;
 
 use case::{CASE, CASE_ID, TAGS, case};
 use judging::evaluation_profile;
@@ -182,7 +182,7 @@ struct Document {
 impl Document {
     fn open(reading: &mut Reading<'_>, file: &Spanned<String>) -> Option<Document> {
         let path = reading.beside(file.span, &file.value);
-        let text = crate::suite::load::read_text(reading, &path, Some(file.span))?;
+        let text = text_file::read(reading, &path, Some(file.span))?;
         let source = reading.sources.add(&path, text.clone());
         Some(Document { text, source, path })
     }
@@ -253,9 +253,26 @@ impl Filter {
     }
 }
 
-pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) {
-    let n_before = reading.n_errors();
-    let Some(fields) = CAMPAIGN.fields(reading, node) else { return suite.lost.add_file() };
+/// A part of a campaign, in jurat's own form.
+pub(crate) enum Part<'p, 'd> {
+    Title {
+        name: Option<Spanned<String>>,
+        description: Option<String>,
+        head: Span,
+    },
+    Repeat(Option<u32>),
+    /// The subjects, and where they stand.
+    Models(Span, Vec<Model>),
+    Cases(&'p Node<'d>),
+    /// The evaluation, and where it stands.
+    Evaluation(&'p Node<'d>, Span),
+}
+
+/// Takes the parts of a campaign, in the order in which they are read.
+type Add<'s> = &'s mut dyn FnMut(&mut Reading<'_>, Part<'_, '_>);
+
+pub(crate) fn read(reading: &mut Reading<'_>, node: &Node<'_>, add: Add<'_>) {
+    let Some(fields) = CAMPAIGN.fields(reading, node) else { return };
     let named = |reading: &mut Reading<'_>, field: &Field<Spanned<String>>| {
         let file = fields.read(reading, field)?;
         Document::open(reading, &file)
@@ -269,7 +286,7 @@ pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
     let (of_agents, of_cases) = (all(reading, &AGENTS), all(reading, &CASES));
 
     let run = of_run.as_ref().and_then(|it| it.tree(reading));
-    let profile = run.as_ref().map(|it| profile(reading, suite, it)).unwrap_or_default();
+    let profile = run.as_ref().map(|it| profile(reading, it, add)).unwrap_or_default();
     let agents: Vec<Node<'_>> = of_agents.iter().filter_map(|it| it.tree(reading)).collect();
     let agents: Vec<CampaignAgent<'_>> = agents.iter().filter_map(|it| agent(reading, it)).collect();
     let trees: Vec<Node<'_>> = of_cases.iter().filter_map(|it| it.tree(reading)).collect();
@@ -290,7 +307,7 @@ pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let tree = of_suite.as_ref().and_then(|it| it.tree(reading));
     let (filter, assignments) = match &tree {
-        Some(tree) => read_suite(reading, suite, tree, &profile),
+        Some(tree) => read_suite(reading, tree, &profile, add),
         None => (Filter::default(), Vec::new()),
     };
     filter.examine(reading, &known);
@@ -300,17 +317,14 @@ pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
         let assigned = assignments.iter().find(|(_, it)| it.has(&id.value, tags)).map(|(it, _)| it);
         let converted = case(reading, fields, &profile, assigned.or(profile.agent.as_ref()), &agents);
         if let Some(node) = converted {
-            agent_cases::read(reading, suite, &list(node.span, vec![node]));
+            add(reading, Part::Cases(&list(node.span, vec![node])));
         }
     }
     if let Some(document) = &of_evaluation
         && let Some(tree) = document.tree(reading)
     {
         let node = evaluation_profile(reading, document, &tree);
-        evaluation::read(reading, suite, &node, tree.span, true);
-    }
-    if reading.n_errors() > n_before {
-        suite.lost.add_file();
+        add(reading, Part::Evaluation(&node, tree.span));
     }
 }
 
@@ -319,13 +333,14 @@ fn unused(reading: &mut Reading<'_>, span: Span, what: impl Into<String>, instea
     reading.problem(problem.help(instead));
 }
 
-fn profile<'d>(reading: &mut Reading<'_>, suite: &mut Suite, tree: &Node<'d>) -> Profile<'d> {
+fn profile<'d>(reading: &mut Reading<'_>, tree: &Node<'d>, add: Add<'_>) -> Profile<'d> {
     let mut profile = Profile::default();
     let Some(fields) = PROFILE_FILE.fields(reading, tree) else { return profile };
     let entries = |key: &Key| fields.node(key).and_then(|it| it.entries()).unwrap_or(&[]).to_vec();
     (profile.defaults, profile.overrides) = (entries(&PROFILE_RUNNER_DEFAULTS), entries(&PROFILE_MODEL_OVERRIDES));
     if let Some(policy) = fields.node(&PROFILE_EXECUTION_POLICY).and_then(|it| POLICY.fields(reading, it)) {
-        suite.repeat = policy.read(reading, &RUN_REPETITIONS);
+        let repeat = policy.read(reading, &RUN_REPETITIONS);
+        add(reading, Part::Repeat(repeat));
         let others = [
             (MAX_CONCURRENCY, "`-j` says how much is done at a time"),
             (FAIL_FAST, "`--fail-fast` stops at the first case that fails"),
@@ -376,19 +391,18 @@ type Assignments = Vec<(Spanned<String>, Filter)>;
 
 fn read_suite(
     reading: &mut Reading<'_>,
-    suite: &mut Suite,
     tree: &Node<'_>,
     profile: &Profile<'_>,
+    add: Add<'_>,
 ) -> (Filter, Assignments) {
     let Some(fields) = SUITE_FILE.fields(reading, tree) else { return Default::default() };
-    suite.name = fields.read(reading, &SUITE_ID);
-    suite.description = fields.read(reading, &SUITE_TITLE);
-    suite.head = Some(fields.head());
+    let (name, description) = (fields.read(reading, &SUITE_ID), fields.read(reading, &SUITE_TITLE));
+    add(reading, Part::Title { name, description, head: fields.head() });
     let models = fields.node(&SUITE_MODELS).map(|it| reading.list(&SUITE_MODELS.quoted(), "a list of models", it));
     let models: Vec<Model> = models.unwrap_or_default().iter().filter_map(|it| model(reading, it, profile)).collect();
     if !models.is_empty() {
         let at = fields.key_span(&SUITE_MODELS).unwrap_or(fields.span);
-        suite.models.push(Role { name: Spanned::new(SUBJECT.to_owned(), at), models });
+        add(reading, Part::Models(at, models));
     }
     let filter = fields.read(reading, &SUITE_CASE_SELECTION).unwrap_or_default();
     let mut assignments = Vec::new();

@@ -10,9 +10,11 @@ use jurat_format::shape;
 use jurat_format::value::{Map, Node, Spanned, Val, Value};
 
 use super::super::Suite;
-use super::super::models::{Model, Role, is_provider_and_model};
+use super::super::models::Role;
 use super::{JUDGE_RUNS, JUDGE_SYSTEM_PROMPT, JUDGE_SYSTEM_PROMPT_PATH, JUDGES, JudgeRun};
 use crate::evaluation::SYSTEM;
+use crate::model::{Model, is_provider_and_model};
+use crate::text_file;
 
 const JUDGE_ID: Field<Spanned<String>> = Field::required("judge_id", shape::TEXT, "its name");
 const TYPE: Field<Spanned<String>> =
@@ -170,7 +172,7 @@ pub(super) fn system(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Stri
         (Some(inline), None) => inline,
         (None, Some(path)) => {
             let file = reading.beside(path.span, &path.value);
-            let Some(text) = super::super::load::read_text(reading, &file, Some(path.span)) else {
+            let Some(text) = text_file::read(reading, &file, Some(path.span)) else {
                 return SYSTEM.to_owned();
             };
             reading.sources.add(&file, text.clone());

@@ -20,14 +20,12 @@ mod edge;
 mod flaws;
 mod node;
 mod outcome;
-mod write;
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
 pub(crate) use flaws::examine;
-pub(crate) use write::{edge as edge_value, node_value};
 
 use super::{Suite, task};
 use crate::compat::karenina::scenario as stored;
@@ -196,15 +194,32 @@ pub(super) fn read_one(reading: &mut Reading<'_>, suite: &mut Suite, name: Optio
     suite.scenarios.push(text);
 }
 
-/// The scenarios that a peer has stored: those of a checkpoint, or the one that this is.
-pub(crate) fn read_stored(node: &Node<'_>) -> (Vec<ScenarioText>, Vec<Problem>) {
-    let mut reading = Reading { problems: Problems::default(), sources: Sources::default(), files: &NoFiles };
-    let mut suite = Suite::default();
-    match stored::parts_of_checkpoint(node) {
-        Some(parts) => parts.into_iter().for_each(|it| read_one(&mut reading, &mut suite, None, it)),
-        None => read_one(&mut reading, &mut suite, None, node),
+impl Scenario {
+    /// Reads scenarios that Karenina has stored: a checkpoint (`DataFeed`) with any number of them, one scenario of a checkpoint, or
+    /// the dump of one. What cannot be read is a problem; whether a graph is sound is another question ([`crate::scenario::structure`]).
+    ///
+    /// ```
+    /// use jurat_core::scenario::Scenario;
+    /// use jurat_format::value::{SourceId, json_node};
+    ///
+    /// let text = r#"{"@type": "DataFeed", "hasPart": [{
+    ///     "@type": "karenina:Scenario", "name": "greeting", "entryNode": "hi",
+    ///     "nodes": {"hi": {"nodeId": "hi", "questionData": {"question": "Hello?", "raw_answer": "Hello."}}}}]}"#;
+    /// let (node, _) = json_node(text, SourceId(0))?;
+    /// let scenarios = Scenario::from_checkpoint(&node).unwrap();
+    /// assert_eq!(scenarios[0].node_ids().collect::<Vec<_>>(), ["hi"]);
+    /// # Ok::<(), jurat_format::value::JsonError>(())
+    /// ```
+    pub fn from_checkpoint(node: &Node<'_>) -> Result<Vec<Scenario>, Vec<Problem>> {
+        let mut reading = Reading { problems: Problems::default(), sources: Sources::default(), files: &NoFiles };
+        let mut suite = Suite::default();
+        let scenarios = stored::parts_of_checkpoint(node).unwrap_or_else(|| vec![node]);
+        scenarios.into_iter().for_each(|it| read_one(&mut reading, &mut suite, None, it));
+        match reading.n_errors() {
+            0 => Ok(suite.scenarios.into_iter().map(|it| it.scenario).collect()),
+            _ => Err(reading.problems.into_vec()),
+        }
     }
-    (suite.scenarios, reading.problems.into_vec())
 }
 
 /// A stored scenario names no other file.

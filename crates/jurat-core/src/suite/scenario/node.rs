@@ -8,16 +8,16 @@ use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
-use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
+use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val};
 
-use super::super::{judging, rubric, template, tool_filter};
+use super::super::{judging, rubric, template};
 use super::ScenarioText;
 use crate::compat::karenina::question_id;
 use crate::compat::karenina::scenario::model_named;
 use crate::scenario::{Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, when};
 use crate::suite::lost::Part;
 use crate::template::{Template, Trait};
-use crate::tool::ToolFilter;
+use crate::tool::{ToolFilter, filter};
 
 /// Where a node stands, and what it names elsewhere.
 #[derive(Debug, Clone, Default)]
@@ -79,7 +79,7 @@ const TOOLS: Field<Vec<Spanned<String>>> = Field::optional(
 .or_null()
 .default_words("those of the scenario");
 const TOOL_FILTER: Field<(ToolFilter, Vec<Spanned<String>>)> =
-    Field::optional("tool_filter", tool_filter::SHAPE, "tools that the subject may not use at this node").or_null();
+    Field::optional("tool_filter", filter::SHAPE, "tools that the subject may not use at this node").or_null();
 const STATE_UPDATE: Key =
     Key::optional("state_update", Form::Object(&UPDATE), "how the accumulated state changes after a turn").or_null();
 const STATE_UPDATE_SOURCE: Field<String> = Field::optional(
@@ -464,13 +464,4 @@ fn state_update(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<St
             None
         }
     }
-}
-
-/// A question as it is written: text alone, or an object when there is more to it.
-pub(super) fn write_question(question: &Question) -> Value {
-    if question.stored.is_empty() {
-        return Val::from(question.text.clone());
-    }
-    let own = [("question".to_owned(), Val::from(question.text.clone()))];
-    Val::Map(own.into_iter().chain(question.stored.iter().map(|(key, it)| (key.to_owned(), it.clone()))).collect())
 }

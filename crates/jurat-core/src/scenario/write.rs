@@ -6,13 +6,13 @@ use std::collections::HashSet;
 use jurat_format::duration;
 use jurat_format::value::{Map, Val, Value};
 
-use super::super::tool_filter;
-use crate::outcome::format as outcome;
-use crate::scenario::definition::TURN_LIMIT;
-use crate::scenario::{
+use super::definition::TURN_LIMIT;
+use super::{
     Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Scenario, StateUpdate, when,
 };
+use crate::outcome::format as outcome;
 use crate::template::Trait;
+use crate::tool::filter;
 
 impl Scenario {
     /// The scenario as it stands in a suite, without its name. Code is written as its words.
@@ -76,7 +76,7 @@ pub(crate) fn node_value(node: &Node) -> Value {
     let mut map = Members::default();
     map.text("description", node.description.as_ref());
     let Question { examples, raw_answer, .. } = &node.question;
-    map.put("question", super::node::write_question(&node.question));
+    map.put("question", question(&node.question));
     map.text("raw_answer", raw_answer.as_ref());
     let example = |(question, answer): &(String, String)| {
         let members = [("question", Val::from(question.clone())), ("answer", Val::from(answer.clone()))];
@@ -92,7 +92,7 @@ pub(crate) fn node_value(node: &Node) -> Value {
     if let Some(tools) = &node.tools {
         map.put("tools", tools.iter().map(|it| Val::from(it.clone())).collect());
     }
-    if let Some(filter) = tool_filter::written(&node.tool_filter) {
+    if let Some(filter) = filter::written(&node.tool_filter) {
         map.put("tool_filter", filter);
     }
     match &node.state_update {
@@ -105,6 +105,15 @@ pub(crate) fn node_value(node: &Node) -> Value {
         map.put("metadata", Val::Map(node.metadata.clone()));
     }
     Val::Map(map.0)
+}
+
+/// A question as it is written: text alone, or an object when there is more to it.
+fn question(question: &Question) -> Value {
+    if question.stored.is_empty() {
+        return Val::from(question.text.clone());
+    }
+    let own = [("question".to_owned(), Val::from(question.text.clone()))];
+    Val::Map(own.into_iter().chain(question.stored.iter().map(|(key, it)| (key.to_owned(), it.clone()))).collect())
 }
 
 /// `a -> b` when that says everything.
