@@ -122,7 +122,7 @@ fn sampled(suite: &Suite, problems: &mut Vec<Problem>) -> Samples {
                     problems.extend(wrong.map(|why| bad_artifact(row.span, &why)));
                     samples.rows.push(seen);
                 }
-                problems.extend(reading_problem(records, records.from.clone()));
+                problems.extend(rows.first().and_then(|it| reading_problem(records, records.from.clone(), it.span)));
             }
             RowSource::Files(files) => {
                 for file in files {
@@ -131,10 +131,6 @@ fn sampled(suite: &Suite, problems: &mut Vec<Problem>) -> Samples {
                     rows.iter().for_each(|it| add_id(&mut samples.ids, records, it));
                     let wrong = (1..).zip(&rows).find_map(|(number, row)| known.wrong_id(records, row, source, number));
                     problems.extend(wrong.map(|why| bad_row(file.written.span, &why)));
-                    // What cannot be sampled has been reported.
-                    if !rows.is_empty() {
-                        problems.extend(reading_problem(records, RowSource::Files(vec![file.clone()])));
-                    }
                     let (rows, wrong): (Vec<Value>, Vec<_>) = rows.into_iter().map(|it| seen(records, it)).unzip();
                     samples.rows.extend(rows);
                     let wrong = (1..).zip(wrong).find_map(|(number, why)| Some((number, why?)));
@@ -149,8 +145,8 @@ fn sampled(suite: &Suite, problems: &mut Vec<Problem>) -> Samples {
     samples
 }
 
-/// What stops a run that reads the first rows of a source. The sample is what tasks look at; this is how the run reads.
-fn reading_problem(records: &Records, from: RowSource) -> Option<Problem> {
+/// What stops a run that reads the first rows of a source.
+fn reading_problem(records: &Records, from: RowSource, whole: Span) -> Option<Problem> {
     let section = Records { from, ..records.clone() };
     let limits = RowLimits { chunk: 16 << 10, ..RowLimits::default() };
     let (mut n_rows, most) = (0, SampleLimits::default().rows);
@@ -158,21 +154,21 @@ fn reading_problem(records: &Records, from: RowSource) -> Option<Problem> {
         n_rows += chunk.rows.len();
         if n_rows >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    let RowsError { from, fault } = read.err()?;
-    let column = |name: &str| records.types.iter().find(|(it, _)| it.value == name).map(|(it, _)| it.span);
-    let whole = match &section.from {
-        RowSource::Files(files) => files.first().map(|it| it.written.span),
-        RowSource::Inline(rows) => rows.first().map(|it| it.span),
-        RowSource::StandardInput => None,
-    };
-    let place = match (&fault, &section.from) {
-        (RowsFault::NoColumn { column: name, .. } | RowsFault::Cell { column: name, .. }, _) => column(name),
+    Some(wrong_rows(records, whole, &read.err()?))
+}
+
+/// A problem of rows, at the place that it is about.
+fn wrong_rows(records: &Records, whole: Span, error: &RowsError) -> Problem {
+    let place = match (&error.fault, &records.from) {
+        (RowsFault::NoColumn { column, .. } | RowsFault::Cell { column, .. }, _) => {
+            records.types.iter().find(|(it, _)| it.value == *column).map(|(it, _)| it.span)
+        }
         (RowsFault::NotJson { row, .. }, RowSource::Inline(rows)) => {
             usize::try_from(*row).ok().and_then(|it| rows.get(it - 1)).map(|it| it.span)
         }
         _ => None,
     };
-    Some(bad_row(place.or(whole)?, &format!("{from}: {fault}")))
+    bad_row(place.unwrap_or(whole), &error.to_string())
 }
 
 /// Notes the id of a row; without an id of its own, what it is called is not known to authors.
@@ -185,7 +181,9 @@ fn add_id(ids: &mut Option<BTreeSet<String>>, records: &Records, row: &Value) {
 
 fn file_sample(records: &Records, file: &RowFile, samples: &mut Samples, problems: &mut Vec<Problem>) -> Vec<Value> {
     let RowFile { written, path } = file;
-    let error = match sample(path, records.format, SampleLimits::default()) {
+    let limits = SampleLimits::default();
+    let as_run_reads = || reading_problem(records, RowSource::Files(vec![file.clone()]), written.span);
+    let error = match sample(path, records.format, &records.types, limits) {
         Ok(sample) => {
             if let Some(row) = sample.repeated_key {
                 let why = format!("{}: row {row} has a key twice, of which only the last would be read", written.value);
@@ -195,15 +193,23 @@ fn file_sample(records: &Records, file: &RowFile, samples: &mut Samples, problem
                 problems.push(file_without_rows(written.span, &written.value));
             }
             samples.ids = samples.ids.take().filter(|_| !sample.more);
-            return sample.rows.into_iter().map(|it| typed(records, it)).collect();
+            // Rows that are too long to look into are not too long to run.
+            let is_cut = sample.more && sample.rows.len() < limits.rows;
+            problems.extend(match sample.fault {
+                Some(fault) => {
+                    let from = format!("`{}`", written.value);
+                    Some(wrong_rows(records, written.span, &RowsError { from, fault }))
+                }
+                None => is_cut.then(as_run_reads).flatten(),
+            });
+            return sample.rows;
         }
         Err(error) => error,
     };
     samples.is_partial = true;
     samples.ids = None;
     if matches!(error, SampleError::RowTooLong { .. }) {
-        // It is too long to look into, not too long to run.
-        problems.extend(reading_problem(records, RowSource::Files(vec![file.clone()])));
+        problems.extend(as_run_reads());
         return Vec::new();
     }
     if path.is_dir() {
@@ -235,11 +241,6 @@ impl KnownIds {
             Ok(id) => self.ids.admit(id, &at).err().map(|it| it.to_string()),
         }
     }
-}
-
-/// The row with the columns that `types` says are not text.
-fn typed(records: &Records, row: Value) -> Value {
-    records.types.iter().fold(row, |row, (column, kind)| kind.apply(row, &column.value))
 }
 
 /// What tasks see of a row, and why a row that should be the run of an agent is none.

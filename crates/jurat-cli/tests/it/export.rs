@@ -40,7 +40,7 @@ fn parquet_has_the_columns_of_json_lines() {
     said(&folder, &["export", "-o", "rows.parquet"]);
     let lines = folder.jurat(&["export", "--to", "jsonl"]).stdout;
     let expected: Vec<Value> = lines.lines().map(typed).collect();
-    let read = sample(&folder.path().join("rows.parquet"), Some(RowFormat::Parquet), SampleLimits::default());
+    let read = sample(&folder.path().join("rows.parquet"), Some(RowFormat::Parquet), &[], SampleLimits::default());
     assert_eq!(read.expect("the file is Parquet").rows, expected);
     // Where standard output is no terminal it may have it, too.
     let piped = folder.command().args(["export", "--to", "parquet"]).output().expect("the command starts").stdout;
@@ -220,7 +220,7 @@ fn a_case_without_tasks_that_cannot_be_judged_is_in_every_format() {
     let csv = said(&folder, &["export", "--to", "csv", "--columns", "record,task,verdict"]);
     assert_eq!(csv, "record,task,verdict\ngreeting,,error\nrow,one,passed\n");
     said(&folder, &["export", "-o", "rows.parquet"]);
-    let read = sample(&folder.path().join("rows.parquet"), Some(RowFormat::Parquet), SampleLimits::default());
+    let read = sample(&folder.path().join("rows.parquet"), Some(RowFormat::Parquet), &[], SampleLimits::default());
     assert_eq!(read.expect("the file is Parquet").rows.len(), 2);
     for format in ["json", "markdown"] {
         let text = said(&folder, &["export", "--to", format, "--results-only"]);

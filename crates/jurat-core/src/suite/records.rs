@@ -81,16 +81,6 @@ choices! {
 }
 
 impl CellType {
-    /// The row with the text of one column read as this type; text that does not read so stays text.
-    pub fn apply(self, row: Value, column: &str) -> Value {
-        let Val::Map(mut map) = row else { return row };
-        let read = map.get(column).and_then(Val::as_str).and_then(|text| self.read(text.trim()));
-        if let Some(value) = read {
-            map.insert(column.to_owned().into(), value);
-        }
-        Val::Map(map)
-    }
-
     /// The value of a cell; `None` when its text does not read as this type.
     pub fn read(self, text: &str) -> Option<Value> {
         let value = parse_json(text).ok()?.value.into_owned();

@@ -8,10 +8,11 @@ use std::ops::ControlFlow;
 
 use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord};
 use jurat_core::suite::CellType;
-use jurat_format::value::{Spanned, Val, shown};
+use jurat_format::value::{Val, shown};
 
 use super::chunk::{Delivery, write_rows};
 use super::mark::{Mark, n_lines};
+use super::rows::Types;
 use super::window::Window;
 use super::{RowsFault, SampleError};
 
@@ -20,7 +21,7 @@ const MAX_COLUMNS: usize = 16_384;
 
 pub(super) fn read(
     window: Window<'_>,
-    types: &[(Spanned<String>, CellType)],
+    types: Types<'_>,
     delivery: &mut Delivery<'_>,
 ) -> Result<ControlFlow<()>, RowsFault> {
     let mut rows = Rows::new(window, delivery.limits.row);
@@ -33,7 +34,7 @@ pub(super) fn read(
         if !rows.next(&mut cells)? {
             return Ok(None);
         }
-        write_row(json, &columns, &cells, &rows)?;
+        write_row(json, &columns, &cells, (&rows, types))?;
         Ok(Some((rows.number, rows.line)))
     })
 }
@@ -47,19 +48,19 @@ struct Column {
     cells: Option<CellType>,
 }
 
-fn columns(header: &StringRecord, types: &[(Spanned<String>, CellType)]) -> Result<Vec<Column>, RowsFault> {
+fn columns(header: &StringRecord, types: Types<'_>) -> Result<Vec<Column>, RowsFault> {
     if header.len() > MAX_COLUMNS {
         return Err(SampleError::TooManyColumns { columns: header.len(), most: MAX_COLUMNS }.into());
     }
     refuse_repeated(header)?;
-    if let Some((name, _)) = types.iter().find(|(name, _)| !header.iter().any(|it| it == name.value)) {
+    if let Some((name, _)) = types.columns.iter().find(|(name, _)| !header.iter().any(|it| it == name.value)) {
         let columns = header.iter().map(str::to_owned).collect();
-        return Err(RowsFault::NoColumn { column: name.value.clone(), columns });
+        types.refuse(RowsFault::NoColumn { column: name.value.clone(), columns })?;
     }
     let column = |(ix, name): (usize, &str)| Column {
         name: name.to_owned(),
         key: format!("{}{}:", if ix == 0 { "" } else { "," }, Val::from(name)),
-        cells: types.iter().find(|(typed, _)| typed.value == name).map(|(_, it)| *it),
+        cells: types.columns.iter().find(|(typed, _)| typed.value == name).map(|(_, it)| *it),
     };
     Ok(header.iter().enumerate().map(column).collect())
 }
@@ -73,26 +74,36 @@ fn refuse_repeated(header: &StringRecord) -> Result<(), SampleError> {
     }
 }
 
-fn write_row(json: &mut Vec<u8>, columns: &[Column], cells: &StringRecord, rows: &Rows<'_>) -> Result<(), RowsFault> {
+fn write_row(
+    json: &mut Vec<u8>,
+    columns: &[Column],
+    cells: &StringRecord,
+    (rows, types): (&Rows<'_>, Types<'_>),
+) -> Result<(), RowsFault> {
     json.push(b'{');
     for (column, cell) in columns.iter().zip(cells) {
         json.extend_from_slice(column.key.as_bytes());
         match column.cells {
-            None => serde_json::to_writer(&mut *json, cell).expect("text can be written to memory"),
+            None => write_text(json, cell),
             Some(cells) => match cell.trim() {
                 "" => json.extend_from_slice(b"null"),
                 // A cell that reads as its type is JSON as it stands.
                 text if cells.read(text).is_some() => json.extend_from_slice(text.as_bytes()),
                 text => {
                     let (column, found) = (column.name.clone(), shown(&Val::from(text)));
-                    let expected = expected(cells);
-                    return Err(RowsFault::Cell { row: rows.number, line: rows.line, column, expected, found });
+                    let (row, line, expected) = (rows.number, rows.line, expected(cells));
+                    types.refuse(RowsFault::Cell { row, line, column, expected, found })?;
+                    write_text(json, cell);
                 }
             },
         }
     }
     json.push(b'}');
     Ok(())
+}
+
+fn write_text(json: &mut Vec<u8>, cell: &str) {
+    serde_json::to_writer(json, cell).expect("text can be written to memory");
 }
 
 fn expected(cells: CellType) -> &'static str {

@@ -5,6 +5,7 @@
 //! files and of the definition are written as JSON. Whether a line of a JSON Lines file is JSON is found when it is parsed:
 //! a plan that reads two fields should not pay for a second look at the others.
 
+use std::cell::OnceCell;
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
@@ -160,17 +161,32 @@ fn n_sources(records: &Records) -> usize {
 }
 
 /// The columns of a CSV file that are not text.
-type Types = [(Spanned<String>, CellType)];
+#[derive(Clone, Copy)]
+pub(super) struct Types<'r> {
+    pub(super) columns: &'r [(Spanned<String>, CellType)],
+    /// Where the first cell that is not of its type is noted, when the rows behind it are read nevertheless.
+    pub(super) noted: Option<&'r OnceCell<RowsFault>>,
+}
+
+impl Types<'_> {
+    /// Notes the first fault, or stops at it.
+    pub(super) fn refuse(self, fault: RowsFault) -> Result<(), RowsFault> {
+        match self.noted {
+            Some(noted) => Ok(_ = noted.set(fault)),
+            None => Err(fault),
+        }
+    }
+}
 
 /// A source and how to read it.
 enum Source<'r> {
     Inline(&'r [Spanned<Value>]),
-    StandardInput(Streamed, &'r Types),
-    File(&'r Path, RowFormat, &'r Types),
+    StandardInput(Streamed, Types<'r>),
+    File(&'r Path, RowFormat, Types<'r>),
 }
 
 /// Reads rows of some format as they come.
-type Streamed = fn(Window<'_>, &Types, &mut Delivery<'_>) -> Result<ControlFlow<()>, RowsFault>;
+type Streamed = fn(Window<'_>, Types<'_>, &mut Delivery<'_>) -> Result<ControlFlow<()>, RowsFault>;
 
 /// How rows of a format are read as they come, if they can be.
 fn streamed(format: RowFormat) -> Option<Streamed> {
@@ -189,7 +205,7 @@ fn sources(sections: &[Records]) -> impl Iterator<Item = Result<Source<'_>, Rows
         RowSource::StandardInput => {
             let format = records.format.unwrap_or(RowFormat::JsonLines);
             let streamed = streamed(format).ok_or(RowsFault::NotFromStandardInput(format));
-            vec![streamed.map(|it| Source::StandardInput(it, &records.types))]
+            vec![streamed.map(|it| Source::StandardInput(it, types(records)))]
         }
         RowSource::Files(files) => files.iter().map(|file| in_file(&file.path, records)).collect(),
     })
@@ -197,15 +213,19 @@ fn sources(sections: &[Records]) -> impl Iterator<Item = Result<Source<'_>, Rows
 
 fn in_file<'r>(path: &'r Path, records: &'r Records) -> Result<Source<'r>, RowsFault> {
     let format = records.format.map_or_else(|| format_of(path), Ok)?;
-    Ok(Source::File(path, format, &records.types))
+    Ok(Source::File(path, format, types(records)))
+}
+
+fn types(records: &Records) -> Types<'_> {
+    Types { columns: &records.types, noted: None }
 }
 
 impl Source<'_> {
     fn read(&self, stdin: &mut dyn Read, delivery: &mut Delivery<'_>) -> Result<ControlFlow<()>, RowsFault> {
         match self {
             Source::Inline(rows) => inline::read(rows, delivery),
-            Source::StandardInput(read, types) => read(Window::open(stdin, delivery)?, types, delivery),
-            Source::File(path, format, types) => read_file(path, *format, types, delivery),
+            Source::StandardInput(read, types) => read(Window::open(stdin, delivery)?, *types, delivery),
+            Source::File(path, format, types) => read_file(path, *format, *types, delivery),
         }
     }
 }
@@ -214,7 +234,7 @@ impl Source<'_> {
 pub(super) fn read_file(
     path: &Path,
     format: RowFormat,
-    types: &Types,
+    types: Types<'_>,
     delivery: &mut Delivery<'_>,
 ) -> Result<ControlFlow<()>, RowsFault> {
     let (mut file, _) = open(path)?;

@@ -1,21 +1,22 @@
 //! The first rows of a file, read as a run reads them.
 
+use std::cell::OnceCell;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use jurat_core::suite::RowFormat;
-use jurat_format::value::{JsonError, Value, parse_json};
+use jurat_core::suite::{CellType, RowFormat};
+use jurat_format::value::{JsonError, Spanned, Value, parse_json};
 
 use super::chunk::Delivery;
 use super::format::format_of;
 use super::mark::Mark;
-use super::rows::read_file;
+use super::rows::{Types, read_file};
 use super::{Chunk, RowAt, RowLimits, RowsFault, SampleError};
 use crate::bounded::{Bytes, open, read_at_most};
 
 /// The first rows of a file.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Default)]
 pub struct Sample {
     /// The rows, in the order of the file.
     pub rows: Vec<Value>,
@@ -23,6 +24,8 @@ pub struct Sample {
     pub more: bool,
     /// The first of them, from 1, in which an object has a key twice; the last value won.
     pub repeated_key: Option<u64>,
+    /// What would stop a run at a row: a column that is not there, or a cell that is not of its type. The sample has its text.
+    pub fault: Option<RowsFault>,
 }
 
 impl Sample {
@@ -57,20 +60,27 @@ impl Default for SampleLimits {
 /// let path = directory.path().join("records.jsonl");
 /// std::fs::write(&path, "{\"id\": 1}\n{\"id\": 2}\n")?;
 ///
-/// let sample = sample(&path, None, SampleLimits { rows: 1, ..SampleLimits::default() })?;
+/// let sample = sample(&path, None, &[], SampleLimits { rows: 1, ..SampleLimits::default() })?;
 /// assert_eq!(sample.rows[0].to_string(), "{\"id\": 1}");
 /// assert!(sample.more);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn sample(path: &Path, format: Option<RowFormat>, limits: SampleLimits) -> Result<Sample, SampleError> {
+pub fn sample(
+    path: &Path,
+    format: Option<RowFormat>,
+    types: &[(Spanned<String>, CellType)],
+    limits: SampleLimits,
+) -> Result<Sample, SampleError> {
     let format = format.map_or_else(|| format_of(path), Ok)?;
     let mut first = FirstRows { most: limits.rows, format, sample: Sample::default(), malformed: None };
     let longest = usize::try_from(limits.bytes).unwrap_or(usize::MAX).min(RowLimits::MOST);
     let mut each = |chunk: Chunk| first.take(&chunk);
     let mut delivery = Delivery::new(&mut each, RowLimits { chunk: PIECE, row: longest });
     delivery.most_bytes = limits.bytes;
-    let read = read_file(path, format, &[], &mut delivery);
+    let noted = OnceCell::new();
+    let read = read_file(path, format, Types { columns: types, noted: Some(&noted) }, &mut delivery);
     let FirstRows { sample, malformed, .. } = first;
+    let sample = Sample { fault: noted.into_inner(), ..sample };
     match (malformed, read) {
         (Some((at, message)), _) => Err(malformed_at(path, limits.bytes, at, message)),
         (None, Ok(_)) => Ok(sample),

@@ -81,7 +81,7 @@ fn reads(bytes: &[u8], expected: &str) {
             assert!((1..).zip(&rows).all(|(n, (row, _))| (row.number, row.line, row.offset) == (n, n, None)));
             assert!(chunks.iter().all(|it| it.rows.len() == 1 || it.text.len() <= chunk), "{chunks:?}");
         }
-        let sampled = sample(path, None, SampleLimits::default()).map(|it| {
+        let sampled = sample(path, None, &[], SampleLimits::default()).map(|it| {
             assert!(!it.more);
             it.rows
         });
@@ -342,14 +342,14 @@ fn a_sample_is_the_start_of_a_file() {
     let numbers: Vec<i64> = (0..5000).collect();
     let bytes = written(vec![("n", column(Int64Array::from(numbers)))], 3000, Compression::UNCOMPRESSED);
     in_a_file(&bytes, |path| {
-        let first = sample(path, Some(RowFormat::Parquet), SampleLimits::default()).expect("a sample");
+        let first = sample(path, Some(RowFormat::Parquet), &[], SampleLimits::default()).expect("a sample");
         assert_eq!((first.rows.len(), first.more, first.repeated_key), (100, true, None));
         assert_eq!(first.rows[99].to_json(), "{\"n\":99}");
-        let small = sample(path, None, SampleLimits { rows: 100, bytes: 50 }).expect("a sample");
+        let small = sample(path, None, &[], SampleLimits { rows: 100, bytes: 50 }).expect("a sample");
         assert_eq!((small.rows.len(), small.more), (7, true));
-        let none = sample(path, None, SampleLimits { rows: 100, bytes: 6 });
+        let none = sample(path, None, &[], SampleLimits { rows: 100, bytes: 6 });
         assert!(matches!(none, Err(SampleError::RowTooLong { limit: 6 })), "{none:?}");
-        let none = sample(path, None, SampleLimits { rows: 0, bytes: 50 }).expect("a sample");
+        let none = sample(path, None, &[], SampleLimits { rows: 0, bytes: 50 }).expect("a sample");
         assert_eq!((none.rows.len(), none.more), (0, true));
         let (chunks, read) = chunks(path, RowLimits::default());
         assert_eq!((chunks.len(), read.expect("it is read").rows), (1, 5000));

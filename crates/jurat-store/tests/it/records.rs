@@ -18,7 +18,7 @@ fn sampled_as(format: Option<RowFormat>, name: &str, content: impl AsRef<[u8]>, 
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join(name);
     std::fs::write(&path, content).expect("it is writable");
-    assert_eq!(shown(sample(&path, format, SampleLimits { rows: 2, bytes: 64 })), expected);
+    assert_eq!(shown(sample(&path, format, &[], SampleLimits { rows: 2, bytes: 64 })), expected);
 }
 
 fn shown(sample: Result<Sample, SampleError>) -> String {
@@ -155,7 +155,7 @@ fn a_csv_header_has_a_width() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("wide.csv");
     std::fs::write(&path, format!("{}\n", ",".repeat(20_000))).unwrap();
-    let error = sample(&path, None, SampleLimits::default()).unwrap_err();
+    let error = sample(&path, None, &[], SampleLimits::default()).unwrap_err();
     assert_eq!(error.to_string(), "the header has 20001 columns; 16384 are the most");
 }
 
@@ -172,15 +172,15 @@ fn the_name_gives_the_format() {
 fn what_is_no_file_is_refused_in_words() {
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("missing.jsonl");
-    assert_eq!(shown(sample(&missing, None, SampleLimits::default())), "there is no such file");
-    let refused = sample(directory.path(), Some(RowFormat::Csv), SampleLimits::default());
+    assert_eq!(shown(sample(&missing, None, &[], SampleLimits::default())), "there is no such file");
+    let refused = sample(directory.path(), Some(RowFormat::Csv), &[], SampleLimits::default());
     assert_eq!(shown(refused), "it is a directory, not a file");
 }
 
 #[cfg(unix)]
 #[test]
 fn a_device_without_end_is_refused() {
-    let zeros = sample(Path::new("/dev/zero"), Some(RowFormat::JsonLines), SampleLimits::default());
+    let zeros = sample(Path::new("/dev/zero"), Some(RowFormat::JsonLines), &[], SampleLimits::default());
     assert_eq!(shown(zeros), "it is a device, not a file");
 }
 
@@ -189,7 +189,7 @@ fn by_default_a_hundred_rows_are_read() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("many.json");
     std::fs::write(&path, format!("[{}0]", "{\"a\": 1},".repeat(2_000_000))).unwrap();
-    let sample = sample(&path, None, SampleLimits::default()).unwrap();
+    let sample = sample(&path, None, &[], SampleLimits::default()).unwrap();
     assert_eq!((sample.rows.len(), sample.more), (100, true));
 }
 
@@ -204,7 +204,7 @@ proptest! {
         let directory = tempfile::tempdir()?;
         let path = directory.path().join("records");
         std::fs::write(&path, content.concat())?;
-        if let Ok(sample) = sample(&path, Some(format), SampleLimits { rows, bytes }) {
+        if let Ok(sample) = sample(&path, Some(format), &[], SampleLimits { rows, bytes }) {
             prop_assert!(sample.rows.len() <= rows);
         }
     }

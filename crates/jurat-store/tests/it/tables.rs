@@ -42,7 +42,7 @@ fn rows(bytes: &[u8]) -> Vec<String> {
     let path = directory.path().join("table.parquet");
     std::fs::write(&path, bytes).expect("a file");
     let limits = SampleLimits::default();
-    sample(&path, Some(RowFormat::Parquet), limits).expect("rows").rows.iter().map(Val::to_json).collect()
+    sample(&path, Some(RowFormat::Parquet), &[], limits).expect("rows").rows.iter().map(Val::to_json).collect()
 }
 
 #[test]
