@@ -5,16 +5,17 @@ use std::time::Duration;
 use jurat_core::case::CaseState;
 use jurat_core::judge::Marks;
 use jurat_core::plan::{CaseIx, CaseLayout, Plan, TaskIx};
-use jurat_core::verdict::{CaseVerdict, Verdict};
+use jurat_core::verdict::{CaseVerdict, StopReason, Verdict};
 use jurat_format::value::{FieldPath, Val};
 use jurat_store::records::RowId;
-use jurat_store::run::{BlockBuilder, ByteRange, CaseRow, Code, Column, Detail, RowPlace, Variant};
+use jurat_store::run::{BlockBuilder, ByteRange, CaseRow, Code, Column, Detail, RowPlace, RunWriter, Variant};
 
 use crate::slice::Slice;
 use crate::tally::Tally;
+use crate::{Progress, RunError, Stop};
 
 /// How cases are stored.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct CaseStore<'k> {
     pub(crate) plan: &'k Plan,
     pub(crate) layout: CaseLayout,
@@ -22,6 +23,11 @@ pub(crate) struct CaseStore<'k> {
     pub(crate) tally: &'k Tally,
     /// Whether every row is copied, also those that passed and are in a file.
     pub(crate) keep_all: bool,
+    pub(crate) writer: &'k RunWriter,
+    pub(crate) progress: &'k Progress,
+    pub(crate) stop: &'k Stop,
+    /// Whether the first case that does not pass ends the run.
+    pub(crate) fail_fast: bool,
 }
 
 /// A case that is done.
@@ -36,8 +42,24 @@ pub(crate) struct Done<'d> {
 }
 
 impl CaseStore<'_> {
-    /// Puts a case into a block and says how it ended.
-    pub(crate) fn put(&self, block: &mut BlockBuilder, done: &Done<'_>) -> CaseVerdict {
+    /// Writes a block, unless it is empty, and returns how many cases it has.
+    pub(crate) fn hand_on(&self, block: &mut BlockBuilder) -> Result<u64, RunError> {
+        let Some(block) = block.close() else { return Ok(0) };
+        let n_cases = block.n_cases() as u64;
+        self.writer.block(block)?;
+        Ok(n_cases)
+    }
+
+    /// Puts a case into a block, and ends the run if that is what its verdict does.
+    pub(crate) fn put(&self, block: &mut BlockBuilder, done: &Done<'_>) {
+        let verdict = self.put_case(block, done);
+        self.progress.count(verdict);
+        if self.fail_fast && matches!(verdict, CaseVerdict::Failed | CaseVerdict::Error) {
+            self.stop.close(StopReason::FailFast);
+        }
+    }
+
+    fn put_case(&self, block: &mut BlockBuilder, done: &Done<'_>) -> CaseVerdict {
         let verdict = done.state.verdict().unwrap_or(CaseVerdict::Error);
         let keep = self.keep_all || verdict != CaseVerdict::Passed || self.plan.ask.is_some();
         block.case(done.case_ix, done.id, CaseRow { place: done.place, text: done.text, keep });

@@ -124,7 +124,7 @@ impl<'l> Live<'l> {
 
     /// What a check sees: files in the directory of its definition and in that of the rows that runs come from, and the evidence.
     fn environment<'e>(&'e self, site: StepSite, evidence: &'e Val<'e>) -> CheckEnvironment<'e> {
-        let plan = self.lane.plan;
+        let plan = self.lane.store.plan;
         let task = site.asker.task().and_then(|it| plan.tasks.get(it.index()));
         let check = task.and_then(|it| it.work.check());
         let definition = check.map(|it| it.home().to_owned()).unwrap_or_default();
@@ -152,7 +152,7 @@ impl<'l> Live<'l> {
             }
             None => {
                 let timeout = match self.case.source {
-                    CaseSource::Agent(ix) => self.lane.plan.cases[ix].agent.limits.time.saturating_add(TIMEOUT),
+                    CaseSource::Agent(ix) => self.lane.store.plan.cases[ix].agent.limits.time.saturating_add(TIMEOUT),
                     _ => self.clock.as_ref().and_then(Clock::left).unwrap_or(TIMEOUT),
                 };
                 ActionContext { callable, tools: self.tools.as_ref(), check: None, timeout }

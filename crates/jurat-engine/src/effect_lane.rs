@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jurat_compare::expression::Interrupt;
 use jurat_core::case::{Case, Room};
-use jurat_core::plan::{CaseIx, CaseSource, Plan};
-use jurat_core::verdict::{CaseVerdict, StopReason};
+use jurat_core::plan::{CaseIx, CaseSource};
+use jurat_core::verdict::StopReason;
 use jurat_format::value::{Record, Val, parse_json};
 use jurat_store::records::RowId;
-use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter, Variant};
+use jurat_store::run::{BlockBuilder, CaseRanges, Variant};
 use tokio::sync::mpsc::Receiver;
 
 use crate::case_source::OpenCase;
@@ -28,7 +28,7 @@ use crate::effects::Effects;
 use crate::perform::Perform;
 use crate::rows::{Rows, id_text};
 use crate::variants::Asked;
-use crate::{CaseLabel, Progress, RunError, Stop};
+use crate::{CaseLabel, RunError};
 
 /// How many answers are read, and how many cases opened, before what they lead to is asked. Were all that come at once read first, the endpoints
 /// would have nothing to do meanwhile.
@@ -39,14 +39,9 @@ const BLOCK_TIME: Duration = Duration::from_millis(250);
 
 /// What the cases that ask need.
 pub(crate) struct EffectLane<'r> {
-    pub(crate) plan: &'r Plan,
     pub(crate) rows: &'r Rows<'r>,
     pub(crate) effects: &'r Effects<'r>,
     pub(crate) store: CaseStore<'r>,
-    pub(crate) writer: &'r RunWriter,
-    pub(crate) progress: &'r Progress,
-    pub(crate) stop: &'r Stop,
-    pub(crate) fail_fast: bool,
     /// What each variant asks, and whom.
     pub(crate) asked: &'r [Asked],
     /// How many cases are open at a time.
@@ -88,7 +83,7 @@ impl EffectLane<'_> {
             let has_room = running.len() < self.most_open;
             let slow = open.first_key_value().filter(|_| has_room && !waiting.is_empty());
             if slow.is_some() || is_held_up {
-                self.progress.wait_for(slow.map(|(_, id)| id_text(id).into_owned()));
+                self.store.progress.wait_for(slow.map(|(_, id)| id_text(id).into_owned()));
             }
             is_held_up = slow.is_some();
             if is_closed && running.is_empty() && waiting.is_empty() {
@@ -122,8 +117,7 @@ impl EffectLane<'_> {
     }
 
     fn hand_on(&self) -> Result<(), RunError> {
-        let block = self.block.borrow_mut().close();
-        block.map_or(Ok(()), |block| Ok(self.writer.block(block)?))
+        self.store.hand_on(&mut self.block.borrow_mut()).map(drop)
     }
 
     /// Takes one case to its end and returns its place.
@@ -147,9 +141,9 @@ impl EffectLane<'_> {
         let (id, source) = (id_text(&open.id), open.place.source);
         let label = CaseLabel { id: &id, variant: self.variant(open) };
         let base = self.rows.base(source, Record { value: row.borrowed(), repeated_key });
-        let (room, asked) = (Room::default(), self.plan.ask.as_ref().map(|_| self.asked(open)));
-        let begin = || self.rows.begin(self.plan, (&id, source), (&row, &base), asked, &room);
-        let has_tools = self.plan.ask.as_ref().is_some_and(|it| !it.tools.is_empty());
+        let (room, asked) = (Room::default(), self.store.plan.ask.as_ref().map(|_| self.asked(open)));
+        let begin = || self.rows.begin(self.store.plan, (&id, source), (&row, &base), asked, &room);
+        let has_tools = self.store.plan.ask.as_ref().is_some_and(|it| !it.tools.is_empty());
         let case = self.driven(&begin, open, label, has_tools).await?;
         let evidence = room.evidence().or(base.as_ref().ok()).unwrap_or(&row);
         self.put(open, &open.text, evidence, &case, started)
@@ -160,8 +154,10 @@ impl EffectLane<'_> {
         let (id, room, asked) = (id_text(&open.id), Room::default(), self.asked(open).subject());
         let label = CaseLabel { id: &id, variant: self.variant(open) };
         let begin = || match open.source {
-            CaseSource::Agent(ix) => Case::of_agent(self.plan, &self.plan.cases[ix], asked, &room),
-            CaseSource::Scenario(ix) => Case::of_scenario(self.plan, &self.plan.scenarios[ix], asked, &room),
+            CaseSource::Agent(ix) => Case::of_agent(self.store.plan, &self.store.plan.cases[ix], asked, &room),
+            CaseSource::Scenario(ix) => {
+                Case::of_scenario(self.store.plan, &self.store.plan.scenarios[ix], asked, &room)
+            }
             CaseSource::Row(_) | CaseSource::Probe(_) => unreachable!("rows do not stand in the definition"),
         };
         let is_talk = matches!(open.source, CaseSource::Scenario(_));
@@ -187,7 +183,7 @@ impl EffectLane<'_> {
             live.tools =
                 self.own_tools.filter(|_| !matches!(open.source, CaseSource::Agent(_))).and_then(Perform::own_tools);
             if let CaseSource::Scenario(ix) = open.source {
-                let scenario = &self.plan.scenarios[ix].scenario;
+                let scenario = &self.store.plan.scenarios[ix].scenario;
                 live.clock = Some(Clock::start(scenario.turn_timeout, scenario.timeout));
             }
             Box::pin(drive(&mut case, &live, Until::Evidence)).await?;
@@ -228,7 +224,7 @@ impl EffectLane<'_> {
     ) -> Result<(), RunError> {
         // An expression of this case, or of another on this thread, may have been interrupted: it is judged when the run is resumed.
         let not_run =
-            Interrupt::was_noticed().then(|| case.not_run(self.stop.reason().unwrap_or(StopReason::Interrupted)));
+            Interrupt::was_noticed().then(|| case.not_run(self.store.stop.reason().unwrap_or(StopReason::Interrupted)));
         let (case, text, base) = match &not_run {
             Some(not_run) => (not_run, "{}", &Val::Null),
             None => (case, text, base),
@@ -236,12 +232,8 @@ impl EffectLane<'_> {
         let Some(state) = case.tasks() else { unreachable!("a case is taken to its end") };
         let (case_ix, id, place) = (open.case_ix, &open.id, open.place);
         let done = Done { case_ix, id, place, text, base, state, took: started.elapsed() };
-        let verdict = self.store.put(&mut self.block.borrow_mut(), &done);
-        self.progress.done.fetch_add(1, Ordering::Relaxed);
-        self.progress.count(verdict);
-        if self.fail_fast && matches!(verdict, CaseVerdict::Failed | CaseVerdict::Error) {
-            self.stop.close(StopReason::FailFast);
-        }
+        self.store.put(&mut self.block.borrow_mut(), &done);
+        self.store.progress.done.fetch_add(1, Ordering::Relaxed);
         let is_full = self.block.borrow().is_full();
         if is_full { self.hand_on() } else { Ok(()) }
     }

@@ -9,17 +9,17 @@ use std::time::Instant;
 use jurat_compare::expression::Interrupt;
 use jurat_core::case::CaseState;
 use jurat_core::plan::CaseSource;
-use jurat_core::verdict::{CaseVerdict, StopReason};
+use jurat_core::verdict::CaseVerdict;
 use jurat_format::value::{Record, Val};
 use jurat_store::records::{RowAt, RowId};
-use jurat_store::run::{BlockBuilder, CaseRanges, RunWriter};
+use jurat_store::run::{BlockBuilder, CaseRanges};
 use tokio::sync::mpsc::Sender;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::case_source::OpenCase;
 use crate::case_store::{CaseStore, Done, place};
 use crate::rows::{Batch, Rows, id_text};
-use crate::{Progress, Rerun, RunError, Stop};
+use crate::{Rerun, RunError};
 
 /// How many ids are held for finding a second row with the same one at once. Files that repeat ids mostly do so from the beginning.
 const MOST_IDS: usize = 7_000;
@@ -28,10 +28,6 @@ const MOST_IDS: usize = 7_000;
 pub(crate) struct RecordLane<'r> {
     pub(crate) rows: &'r Rows<'r>,
     pub(crate) store: CaseStore<'r>,
-    pub(crate) writer: &'r RunWriter,
-    pub(crate) progress: &'r Progress,
-    pub(crate) stop: &'r Stop,
-    pub(crate) fail_fast: bool,
     /// Where open cases go. `None` when the plan makes no requests.
     pub(crate) open: Option<Sender<Vec<OpenCase>>>,
     /// How many of them go at once.
@@ -62,7 +58,7 @@ impl RecordLane<'_> {
     pub(crate) fn work(&self, waiting: &Mutex<Receiver<Batch>>) -> Result<(), RunError> {
         let mut block = BlockBuilder::new(self.store.plan.tasks.len(), self.store.layout.n_variants());
         let mut opened = Vec::new();
-        let _entered = self.stop.evaluations().enter();
+        let _entered = self.store.stop.evaluations().enter();
         loop {
             let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(batch) = next else { break };
@@ -82,10 +78,8 @@ impl RecordLane<'_> {
     }
 
     fn hand_on(&self, block: &mut BlockBuilder) -> Result<(), RunError> {
-        if let Some(block) = block.close() {
-            self.progress.done.fetch_add(block.n_cases() as u64, Ordering::Relaxed);
-            self.writer.block(block)?;
-        }
+        let n_cases = self.store.hand_on(block)?;
+        self.store.progress.done.fetch_add(n_cases, Ordering::Relaxed);
         Ok(())
     }
 
@@ -193,11 +187,7 @@ impl RecordLane<'_> {
         }
         let case_ix = self.store.layout.case(CaseSource::Row(row_ix), 0);
         let done = Done { case_ix, id, place: place(at), text, base, state, took: started.elapsed() };
-        let verdict = self.store.put(block, &done);
-        self.progress.count(verdict);
-        if self.fail_fast && matches!(verdict, CaseVerdict::Failed | CaseVerdict::Error) {
-            self.stop.close(StopReason::FailFast);
-        }
+        self.store.put(block, &done);
     }
 
     /// Finds a second row with the id of another, before anything is asked about it.

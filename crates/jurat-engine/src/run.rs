@@ -197,8 +197,17 @@ impl Going<'_> {
         let rows = if asks { Rows::asked_about(job.records) } else { Rows::of(job.records) };
         let layout = job.plan.layout(job.variants.len());
         let tally = Tally::new(job.plan.tasks.len(), job.variants.len(), layout);
-        let store =
-            CaseStore { plan: job.plan, layout, variants: &job.variants, tally: &tally, keep_all: job.keep_all };
+        let store = CaseStore {
+            plan: job.plan,
+            layout,
+            variants: &job.variants,
+            tally: &tally,
+            keep_all: job.keep_all,
+            writer,
+            progress,
+            stop,
+            fail_fast: job.fail_fast,
+        };
         let failure: Mutex<Option<RunError>> = Mutex::new(None);
         let fail = |error: RunError| {
             let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -210,10 +219,6 @@ impl Going<'_> {
         let lane = RecordLane {
             rows: &rows,
             store,
-            writer,
-            progress,
-            stop,
-            fail_fast: job.fail_fast,
             open: asks.then_some(open),
             hand: if is_sequential { 1 } else { HANDFUL },
             ids: asks.then(|| Mutex::new(HashMap::new())),
@@ -326,14 +331,9 @@ impl Going<'_> {
             in_flight: RefCell::new(HashMap::new()),
         };
         let lane = EffectLane {
-            plan: job.plan,
             rows,
             effects: &effects,
             store,
-            writer,
-            progress,
-            stop,
-            fail_fast: job.fail_fast,
             asked: &job.asked,
             most_open,
             window: WINDOW.max(4 * job.concurrency as u64),
