@@ -152,9 +152,10 @@ pub fn launch(
     }
     let (variants, asked) = variants_of(plan, &roles.subjects, repeat);
     let recorded = RecordedOptions::new(options, repeat, selection.rerun.as_ref());
-    let head = head(definition, &recorded, world, &roles, variants.clone());
+    let given = options.rows_digest.as_deref();
+    let head = head(definition, &recorded, world, &roles, variants.clone(), given);
     let resumed = match recording {
-        None if can_resume(&suite.records) => unfinished(&world.project.runs_directory(), &head.resume_key)?,
+        None if can_resume(&suite.records, options) => unfinished(&world.project.runs_directory(), &head.resume_key)?,
         _ => None,
     };
     let path = resumed.clone().unwrap_or_else(|| world.project.runs_directory().join(format!("{}.jurat", head.id)));
@@ -299,6 +300,7 @@ fn head(
     world: &World<'_>,
     roles: &Roles,
     variants: Vec<Variant>,
+    given: Option<&str>,
 ) -> RunHead {
     let Definition { suite, sources, plan } = definition;
     let mut documents = documents(sources);
@@ -321,7 +323,7 @@ fn head(
     RunHead {
         id: run.id,
         suite: name.to_owned(),
-        resume_key: resume_key(&suite_hash, recorded, roles, &sources),
+        resume_key: resume_key(&suite_hash, recorded, roles, &sources, given),
         suite_hash,
         seed: 0,
         created_at_ms,
@@ -359,13 +361,19 @@ fn source_file(path: &Path, project: &Project) -> Option<SourceFile> {
     Some(SourceFile { path: path.display().to_string(), ..looked })
 }
 
-/// Rows of standard input are gone when a run is: it cannot be resumed.
-fn can_resume(records: &[Records]) -> bool {
-    !records.iter().any(|it| matches!(it.from, RowSource::StandardInput))
+/// Rows of standard input are gone when a run is: it cannot be resumed, unless it is known that the same rows are given again.
+fn can_resume(records: &[Records], options: &RunOptions) -> bool {
+    options.rows_digest.is_some() || !records.iter().any(|it| matches!(it.from, RowSource::StandardInput))
 }
 
 /// What a later run must share to resume this one: the definition, its options, the models, and the data.
-fn resume_key(suite_hash: &str, options: &RecordedOptions, roles: &Roles, sources: &[SourceHead]) -> String {
+fn resume_key(
+    suite_hash: &str,
+    options: &RecordedOptions,
+    roles: &Roles,
+    sources: &[SourceHead],
+    given: Option<&str>,
+) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut add = |text: &str| {
         hasher.update(&(text.len() as u64).to_le_bytes());
@@ -382,6 +390,9 @@ fn resume_key(suite_hash: &str, options: &RecordedOptions, roles: &Roles, source
         if let Some(SourceFile { path, size, mtime_ns }) = &source.file {
             add(&format!("{path} {size} {mtime_ns}"));
         }
+    }
+    if let Some(digest) = given {
+        add(digest);
     }
     hasher.finalize().to_hex().to_string()
 }

@@ -179,6 +179,8 @@ macro_rules! run_options {
             pub variables: BTreeMap<String, String>,
             /// Rows, for a suite that has none of its own.
             pub input: Option<Box<dyn Read + Send>>,
+            /// What names the rows of `input` by their content; see [`RunOptions::rows_digest`].
+            pub rows_digest: Option<String>,
             /// The functions that [`RunOptions::models`] name.
             pub functions: Functions,
             /// The roles whose models were given with settings.
@@ -290,6 +292,13 @@ impl RunOptions {
     /// Rows that are read as JSON lines, or as the suite says; for example from standard input.
     pub fn input(mut self, input: impl Read + Send + 'static) -> RunOptions {
         self.input = Some(Box::new(input));
+        self
+    }
+
+    /// What names the rows of [`input`](RunOptions::input) by their content, such as [`digest_of_rows`](crate::digest_of_rows) makes it. Rows that are given
+    /// are gone with their run; with their name, a run that was interrupted is resumed when the same rows are given again.
+    pub fn rows_digest(mut self, digest: impl Into<String>) -> RunOptions {
+        self.rows_digest = Some(digest.into());
         self
     }
 

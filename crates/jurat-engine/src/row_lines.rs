@@ -4,6 +4,13 @@ use std::io::{self, Read};
 
 use serde::Serialize;
 
+/// The name of rows by their content, which is read to its end; for [`RunOptions::rows_digest`](crate::RunOptions::rows_digest).
+pub fn digest_of_rows(rows: impl Read) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(rows)?;
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
 pub(crate) struct RowLines<I> {
     rows: I,
     line: Vec<u8>,

@@ -56,7 +56,7 @@ mod _jurat {
     #[pymodule_export]
     use super::scenario::{Scenario, ScenarioBuilder, read_checkpoint};
     #[pymodule_export]
-    use super::suite::{Suite, load_suite, run_options};
+    use super::suite::{Suite, load_suite, rows_digest, run_options};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

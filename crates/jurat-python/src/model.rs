@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jurat::{Model, Question, Reply};
+use jurat_format::value::{Map, Val};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -12,7 +13,7 @@ use crate::value::{Object, dict};
 use crate::{desk, json};
 
 /// A callable as a model. It is given a dict with what is asked, and returns text, or a dict with one of `text`, `json` and `refusal`, and perhaps
-/// `tokens`.
+/// `tokens` and `tool_calls`.
 pub(crate) fn model(name: &str, callable: Py<PyAny>) -> Model {
     let callable = Arc::new(callable);
     Model::async_function(name, move |question| {
@@ -52,6 +53,10 @@ fn reply(answer: &Bound<'_, PyAny>) -> PyResult<Reply> {
             None => Reply::text(json::text(answer)?),
         }
     };
+    let reply = match answer.get_item(intern!(py, "tool_calls"))? {
+        Some(calls) => reply.tool_calls(json::value(&calls)?.as_list().unwrap_or_default().iter().map(tool_call)),
+        None => reply,
+    };
     Ok(match answer.get_item(intern!(py, "tokens"))? {
         Some(tokens) => {
             let (input, output): (u64, u64) = tokens.extract()?;
@@ -59,4 +64,11 @@ fn reply(answer: &Bound<'_, PyAny>) -> PyResult<Reply> {
         }
         None => reply,
     })
+}
+
+/// A tool that was called: `{name, arguments}`.
+fn tool_call(call: &Val<'_>) -> (String, jurat::Value) {
+    let name = call.get("name").and_then(Val::as_str).unwrap_or_default().to_owned();
+    let arguments = call.get("arguments").map_or_else(|| Val::Map(Map::default()), |it| it.clone().into_owned());
+    (name, jurat::Value::from(arguments))
 }

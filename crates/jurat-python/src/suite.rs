@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyString};
 use crate::arrow::Batches;
 use crate::error::{problems, raised, usage};
 use crate::function::function;
-use crate::lines::Lines;
+use crate::lines::{Lines, Source};
 use crate::model::model;
 use crate::rows::{Failed, Items, Rows};
 use crate::running::Running;
@@ -124,6 +124,21 @@ impl Suite {
     }
 }
 
+/// What names rows by their content. They are read to their end.
+#[pyfunction]
+pub(crate) fn rows_digest(py: Python<'_>, rows: &Bound<'_, PyAny>, items: &str) -> PyResult<String> {
+    let failed = Failed::default();
+    let digest = match items {
+        "arrow" => digested(py, Batches::of(rows, failed.clone())?),
+        _ => digested(py, Rows::of(rows, Items::Rows, failed.clone())?),
+    };
+    digest.map_err(|error| failed.take().unwrap_or_else(|| error.into()))
+}
+
+fn digested(py: Python<'_>, source: impl Source + Send) -> std::io::Result<String> {
+    py.detach(|| jurat::digest_of_rows(Lines::of(source)))
+}
+
 /// The names of the options that a run takes.
 #[pyfunction]
 pub(crate) fn run_options() -> Vec<&'static str> {
@@ -147,6 +162,7 @@ fn read(options: &Bound<'_, PyDict>) -> PyResult<RunOptions> {
             (Some(option), _) => set(&mut read, option, &value)?,
             (None, "directory") => read.directory = value.extract()?,
             (None, "variables") => read.variables = value.extract()?,
+            (None, "rows_digest") => read.rows_digest = value.extract()?,
             (None, _) => return Err(usage(options.py(), format!("there is no option `{name}`"))),
         }
     }

@@ -31,6 +31,35 @@ impl Ask {
         Ask { members, removed: Vec::new() }
     }
 
+    /// The row itself, for a subject that is a program or a [function](crate::Model::function), which finds it with
+    /// [`Question::row`](crate::Question::row). What it answers stands under `output`: JSON as the value that it is, anything else as text. Tasks see all
+    /// fields of the row beside it.
+    ///
+    /// ```
+    /// use jurat::{Ask, Assertion, Model, Question, Reply, RunOptions, Suite, compare::equals};
+    /// use serde_json::json;
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// let double = |question: &Question| {
+    ///     let row = question.row().ok_or("the suite sends no rows")?;
+    ///     let n = row.at("n").and_then(|it| it.as_f64()).ok_or("the row has no `n`")?;
+    ///     Ok::<_, &str>(Reply::json(2.0 * n))
+    /// };
+    /// let suite = Suite::builder("doubles")
+    ///     .record(json!({ "n": 21, "expected": 42 }))
+    ///     .model("subject", Model::function("double", double))
+    ///     .ask(Ask::row())
+    ///     .task(Assertion::new("right", "output", equals("${expected}")))
+    ///     .build()?;
+    /// assert_eq!(suite.run(RunOptions::in_directory(directory.path()))?.pass_rate(), Some(1.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn row() -> Ask {
+        let mut members = Members::default();
+        members.put("whole_row", true);
+        Ask { members, removed: Vec::new() }
+    }
+
     /// Several prompts, each with a name: each row is asked with each.
     pub fn prompts<N: Into<String>, P: Into<Prompt>>(prompts: impl IntoIterator<Item = (N, P)>) -> Ask {
         let mut members = Members::default();

@@ -5,9 +5,9 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jurat_core::effect::{Finish, ModelRequest, Served, Usage};
+use jurat_core::effect::{Finish, ModelRequest, Served, ToolCall, Usage};
 use jurat_engine::GivenModel;
-use jurat_format::value::Val;
+use jurat_format::value::{Val, parse_json};
 use jurat_model::codec;
 use jurat_model::{Answering, Asker, Function};
 use serde::Serialize;
@@ -253,6 +253,11 @@ impl Question {
         self.said_by("user").last().unwrap_or_default()
     }
 
+    /// The row, where the suite sends it in place of a prompt; see [`Ask::row`](crate::Ask::row).
+    pub fn row(&self) -> Option<Value> {
+        parse_json(self.prompt()).ok().map(|it| Value(it.value.into_owned()))
+    }
+
     /// The system message.
     pub fn system(&self) -> Option<&str> {
         self.said_by("system").next()
@@ -315,6 +320,24 @@ impl Reply {
     /// A refusal to answer, in words.
     pub fn refusal(text: impl Into<String>) -> Reply {
         Reply(Reply::text(text).0.map(|it| codec::Reply { finish: Finish::Refusal, ..it }))
+    }
+
+    /// The same with the tools that it called on the way, by their names and with their arguments; tasks find them under `tool_calls`.
+    ///
+    /// ```
+    /// # use jurat::Reply;
+    /// # use serde_json::json;
+    /// Reply::text("It is noon.").tool_calls([("clock", json!({ "city": "Lima" }))]);
+    /// ```
+    pub fn tool_calls<N: Into<String>, A: Serialize>(self, calls: impl IntoIterator<Item = (N, A)>) -> Reply {
+        let call = |(nth, (name, arguments)): (usize, (N, A))| {
+            let (id, name) = (format!("call-{nth}"), name.into());
+            given(&arguments)
+                .map(|arguments| ToolCall { id, name, arguments })
+                .map_err(|it| format!("the arguments of a tool call: {it}"))
+        };
+        let calls: Result<Vec<ToolCall>, String> = (1..).zip(calls).map(call).collect();
+        Reply(self.0.and_then(|it| Ok(codec::Reply { tool_calls: calls?, ..it })))
     }
 
     /// The same with the tokens it took, read and written; a [price](Model::price) makes them money.

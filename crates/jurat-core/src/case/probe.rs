@@ -3,11 +3,11 @@
 //! Pure, like [`CaseState`](super::CaseState), which judges the answer. What a subject says is evidence, whatever it is; only where no answer came there is
 //! nothing to judge.
 
-use jurat_format::value::{Context, Val};
+use jurat_format::value::{Context, Val, parse_json};
 
 use crate::effect::{Asker, Fault, Message, ModelRequest, Outcome, Role, Slot, Step, StepSite, ToolCall};
-use crate::evidence::probe::Exchange;
-use crate::plan::PlannedAsk;
+use crate::evidence::probe::{self, Exchange};
+use crate::plan::{Asking, PlannedAsk};
 use crate::tool::{Conclusion, Dialogue, Inquiry, Listing, Said, ToolUse};
 use crate::verdict::Verdict;
 
@@ -132,7 +132,10 @@ fn request(
         messages.push(Message::System(system.bound(context)?));
     }
     let (_, prompt) = ask.prompts.get(prompt).ok_or("there is no such prompt")?;
-    messages.push(Message::User(prompt.bound(context)?));
+    messages.push(Message::User(match prompt {
+        Asking::Prompt(prompt) => prompt.bound(context)?,
+        Asking::Row => row.to_json(),
+    }));
     Ok(ModelRequest { output: ask.output.clone(), repeat: replicate, ..ModelRequest::new(model.clone(), messages) })
 }
 
@@ -143,11 +146,10 @@ fn no_answer(fault: &Fault) -> Verdict {
 /// The evidence of a probe that was answered.
 pub(super) fn evidence<'e>(ask: &PlannedAsk, row: Val<'e>, answer: &'e ProbeAnswer) -> Val<'e> {
     let ProbeAnswer { dialogue, said } = answer;
-    let asked = dialogue.asked.iter().rev().find(|it| matches!(it, Message::User(_)));
+    let is_of_row = ask.sends_row();
     let exchange = Exchange {
-        input: asked.map_or("", Message::text),
-        messages: dialogue.asked.iter().map(message).collect(),
-        output: &said.text,
+        asked: (!is_of_row).then(|| asked(dialogue)),
+        output: if is_of_row { value_of(&said.text) } else { Val::from(said.text.as_str()) },
         parsed: ask.output.as_ref().and_then(|_| ask.form.read(&said.text).ok()),
         tool_calls: dialogue.tool_uses.iter().map(used).chain(said.tool_calls.iter().map(called)).collect(),
         usage: dialogue.usage.map(|it| {
@@ -162,6 +164,17 @@ pub(super) fn evidence<'e>(ask: &PlannedAsk, row: Val<'e>, answer: &'e ProbeAnsw
         finish_reason: Some(said.finish.name()),
     };
     exchange.over(row)
+}
+
+/// What was asked in words.
+fn asked(dialogue: &Dialogue) -> probe::Asked<'_> {
+    let last = dialogue.asked.iter().rev().find(|it| matches!(it, Message::User(_)));
+    probe::Asked { input: last.map_or("", Message::text), messages: dialogue.asked.iter().map(message).collect() }
+}
+
+/// The answer of a program or a function: JSON as the value that it is, anything else as text.
+fn value_of(answer: &str) -> Val<'_> {
+    parse_json(answer).map_or_else(|_| Val::from(answer), |it| it.value)
 }
 
 fn object<'e, const N: usize>(members: [(&'static str, Option<Val<'e>>); N]) -> Val<'e> {

@@ -5,18 +5,25 @@
 
 use jurat_format::value::{Map, Val, Value, parse_json};
 
-/// The names that a probe adds to its row.
+/// The names that a probe adds to its row when a model was asked in words.
 pub const KEYS: [&str; 9] =
     ["input", "messages", "output", "parsed", "tool_calls", "usage", "cost_usd", "latency_ms", "finish_reason"];
+
+/// The names that a probe adds when its subject was given the row itself: what was asked is the row.
+pub const KEYS_OF_ROW: [&str; 6] = ["output", "tool_calls", "usage", "cost_usd", "latency_ms", "finish_reason"];
+
+/// The names that a probe adds to its row, by what was asked: a prompt, or the whole row.
+pub fn keys(whole_row: bool) -> &'static [&'static str] {
+    if whole_row { &KEYS_OF_ROW } else { &KEYS }
+}
 
 /// One question to a model and its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exchange<'e> {
-    pub input: &'e str,
-    /// What was sent: a list of `{role, content}`; those that call tools have `tool_calls`, and those of tools `tool_call_id`, `name` and `is_error`.
-    pub messages: Val<'e>,
-    /// The text of the answer.
-    pub output: &'e str,
+    /// What was asked in words; nothing when the subject was given the row itself.
+    pub asked: Option<Asked<'e>>,
+    /// The text of the answer; the value of one to the row itself.
+    pub output: Val<'e>,
     /// The answer as a value, when it was to be one and is.
     pub parsed: Option<Val<'e>>,
     /// The tools that the model called: a list of `{id, name, arguments}`, with `server`, `output` and `is_error` where it was called.
@@ -31,18 +38,29 @@ pub struct Exchange<'e> {
     pub finish_reason: Option<&'e str>,
 }
 
+/// What a model was asked in words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked<'e> {
+    pub input: &'e str,
+    /// What was sent: a list of `{role, content}`; those that call tools have `tool_calls`, and those of tools `tool_call_id`, `name` and `is_error`.
+    pub messages: Val<'e>,
+}
+
 impl<'e> Exchange<'e> {
     /// The evidence: the row, with what the exchange adds.
     ///
     /// ```
-    /// use jurat_core::evidence::probe::Exchange;
+    /// use jurat_core::evidence::probe::{Asked, Exchange};
     /// use jurat_format::value::{Val, parse_json};
     ///
     /// let row = parse_json(r#"{"question": "Capital of Peru?", "usage": "geography"}"#)?.value;
-    /// let exchange = Exchange {
+    /// let asked = Asked {
     ///     input: "Answer in one word. Capital of Peru?",
     ///     messages: parse_json(r#"[{"role": "user", "content": "Answer in one word. Capital of Peru?"}]"#)?.value,
-    ///     output: "Lima",
+    /// };
+    /// let exchange = Exchange {
+    ///     asked: Some(asked),
+    ///     output: Val::from("Lima"),
     ///     parsed: None,
     ///     tool_calls: Val::List(vec![]),
     ///     usage: None,
@@ -62,11 +80,13 @@ impl<'e> Exchange<'e> {
             // A row that is not an object has one name, as it has without a probe.
             other => [("value", other)].into_iter().collect(),
         };
-        let others = row.into_iter().filter(|(key, _)| !KEYS.contains(&&**key));
+        let hidden = keys(self.asked.is_none());
+        let others = row.into_iter().filter(|(key, _)| !hidden.contains(&&**key));
+        let (input, messages) = self.asked.map(|it| (Val::from(it.input), it.messages)).unzip();
         let added = [
-            ("input", Some(Val::from(self.input))),
-            ("messages", Some(self.messages)),
-            ("output", Some(Val::from(self.output))),
+            ("input", input),
+            ("messages", messages),
+            ("output", Some(self.output)),
             ("parsed", self.parsed),
             ("tool_calls", Some(self.tool_calls)),
             ("usage", self.usage),
@@ -90,12 +110,11 @@ mod tests {
 
     fn whole() -> Exchange<'static> {
         let json = |text: &'static str| parse_json(text).expect("this is JSON").value;
+        let messages =
+            json(r#"[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Capital of Peru?"}]"#);
         Exchange {
-            input: "Capital of Peru?",
-            messages: json(
-                r#"[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Capital of Peru?"}]"#,
-            ),
-            output: "{\"city\": \"Lima\"}",
+            asked: Some(Asked { input: "Capital of Peru?", messages }),
+            output: Val::from("{\"city\": \"Lima\"}"),
             parsed: Some(json(r#"{"city": "Lima"}"#)),
             tool_calls: json(r#"[{"id": "c1", "name": "look_up", "arguments": {"of": "Peru"}}]"#),
             usage: Some(json(r#"{"input_tokens": 9, "output_tokens": 4, "total_tokens": 13}"#)),
@@ -113,11 +132,23 @@ mod tests {
     #[test]
     fn what_a_probe_adds_hides_what_the_row_has() {
         let sparse = Exchange { parsed: None, usage: None, cost_usd: None, finish_reason: None, ..whole() };
-        let sparse = Exchange { messages: Val::List(vec![]), tool_calls: Val::List(vec![]), ..sparse };
+        let asked = Some(Asked { input: "Capital of Peru?", messages: Val::List(vec![]) });
+        let sparse = Exchange { asked, tool_calls: Val::List(vec![]), ..sparse };
         let rest = "\"input\": \"Capital of Peru?\", \"messages\": [], \"output\": \"{\\\"city\\\": \\\"Lima\\\"}\", \
                     \"tool_calls\": [], \"latency_ms\": 320.5";
         over(sparse.clone(), r#"{"id": 7, "cost_usd": 3, "parsed": 1}"#, &format!("{{\"id\": 7, {rest}}}"));
         over(sparse, "[1]", &format!("{{\"value\": [1], {rest}}}"));
+    }
+
+    #[test]
+    fn a_subject_that_is_given_the_row_hides_neither_its_input_nor_its_messages() {
+        let exchange = Exchange { asked: None, output: Val::I(42), parsed: None, ..whole() };
+        let exchange = Exchange { tool_calls: Val::List(vec![]), usage: None, cost_usd: None, ..exchange };
+        over(
+            exchange,
+            r#"{"input": "6 * 7", "messages": [], "output": 41}"#,
+            r#"{"input": "6 * 7", "messages": [], "output": 42, "tool_calls": [], "latency_ms": 320.5, "finish_reason": "stop"}"#,
+        );
     }
 
     #[test]

@@ -391,7 +391,8 @@ fn unknown_name(
     let wanted = step_text(read.path, step);
     let names = members_named(read.path, step, place);
     let ask = suite.ask.as_ref().filter(|_| cases == Cases::ROWS && !matches!(reader, Reader::Ask));
-    let is_added = ask.is_some() && read.path.root().is_some_and(|it| probe::KEYS.contains(&it));
+    let adds = |name: &str| ask.is_some_and(|it| probe::keys(it.whole_row).contains(&name));
+    let is_added = read.path.root().is_some_and(adds);
     let whole = place_text(read.path, step, "");
     let sampled = if is_added { String::new() } else { sampled(cases) };
     let message = match step {
@@ -507,7 +508,8 @@ fn place_text(path: &FieldPath, step: usize, whole: &str) -> String {
 fn hidden_name(suite: &Suite, task: &Task, base: &Base) -> Option<Problem> {
     base.shape.has(&task.id.value).then(|| {
         let of_rows = base.of.rows;
-        let is_added = of_rows && suite.ask.is_some() && probe::KEYS.contains(&task.id.value.as_str());
+        let adds = |ask: &Ask| probe::keys(ask.whole_row).contains(&task.id.value.as_str());
+        let is_added = of_rows && suite.ask.as_ref().is_some_and(adds);
         let what = match () {
             () if is_added => "something that `ask` adds",
             () if of_rows => "a field of the data",

@@ -141,8 +141,8 @@ pub struct Plan {
 /// What is asked about each row: each prompt, of each model.
 #[derive(Debug, Clone)]
 pub struct PlannedAsk {
-    /// The prompts by name. They see the row and nothing else.
-    pub prompts: Vec<(String, Prompt)>,
+    /// What is asked, by name.
+    pub prompts: Vec<(String, Asking)>,
     /// The system message; it sees the row and nothing else.
     pub system: Option<Prompt>,
     /// Who is asked: roles, or `provider/model`. A role with several models stands for each of them.
@@ -159,7 +159,21 @@ pub struct PlannedAsk {
     pub max_retries: u32,
 }
 
+/// What is asked about a row.
+#[derive(Debug, Clone)]
+pub enum Asking {
+    /// A prompt. It sees the row and nothing else.
+    Prompt(Prompt),
+    /// The row itself.
+    Row,
+}
+
 impl PlannedAsk {
+    /// Whether the subject is given the row itself, so that what it answers is a value.
+    pub fn sends_row(&self) -> bool {
+        self.prompts.iter().any(|(_, it)| matches!(it, Asking::Row))
+    }
+
     /// How often the model is asked at most for one answer: once, or as often as it may be given results of tools.
     pub fn most_rounds(&self) -> u32 {
         if self.tools.is_empty() { 1 } else { MOST_ROUNDS }
@@ -289,8 +303,10 @@ fn planned_scenarios(suite: &Suite) -> Option<Vec<Arc<CompiledScenario>>> {
 
 fn planned_ask(ask: &Ask) -> PlannedAsk {
     let schema = ask.output.as_ref().and_then(|it| CompiledSchema::compile(&it.schema).ok());
+    let prompts = ask.prompts.iter().map(|it| (it.name.clone(), Asking::Prompt(it.prompt.prompt.clone())));
+    let row = ask.whole_row.then(|| ("row".to_owned(), Asking::Row));
     PlannedAsk {
-        prompts: ask.prompts.iter().map(|it| (it.name.clone(), it.prompt.prompt.clone())).collect(),
+        prompts: prompts.chain(row).collect(),
         system: ask.system.as_ref().map(|it| it.prompt.clone()),
         models: ask.subjects().into_iter().map(str::to_owned).collect(),
         output: ask.output.as_ref().map(|it| Schema::from(it.schema.clone())),

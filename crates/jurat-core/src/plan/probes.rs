@@ -39,6 +39,8 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, rows: Option<&Shape>, pr
 pub(super) fn base(rows: Option<Shape>, ask: &Ask) -> Shape {
     let schema = probe::schema();
     let added = |key: &str| match (key, &ask.output) {
+        // What a program or a function answers is for it to say.
+        ("output", _) if ask.whole_row => Some(Shape::any()),
         // What could not be read may say what it is.
         ("parsed", None) => ask.is_flawed.then(Shape::any),
         // On its own, because its references lead into itself.
@@ -46,7 +48,7 @@ pub(super) fn base(rows: Option<Shape>, ask: &Ask) -> Shape {
         _ => schema.get("properties").and_then(|it| it.get(key)).map(Shape::of_schema),
     };
     let rows = rows.unwrap_or_else(Shape::any_object);
-    probe::KEYS.iter().fold(rows, |base, key| base.with_member(key, added(key)))
+    probe::keys(ask.whole_row).iter().fold(rows, |base, key| base.with_member(key, added(key)))
 }
 
 /// The models that are judged, with their places: those that `ask` names, or the role `subject`.
@@ -139,7 +141,7 @@ fn repeated_model<'s>(roles: &Roles<'s>, ask: &'s Ask) -> Option<Problem> {
 
 /// Fields of the rows that tasks cannot see, because a probe has something else under their names.
 fn hidden_fields(ask: &Ask, rows: &Shape) -> Option<Problem> {
-    let hidden: Vec<&str> = probe::KEYS.into_iter().filter(|it| rows.has(it)).collect();
+    let hidden: Vec<&str> = probe::keys(ask.whole_row).iter().copied().filter(|it| rows.has(it)).collect();
     if hidden.is_empty() {
         return None;
     }

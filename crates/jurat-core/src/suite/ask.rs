@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Several prompts and several models form a matrix: each row is asked with each prompt, and each model is asked. With `tools` the model may call
-//! tools of servers before it answers.
+//! tools of servers before it answers. With `whole_row` the subject is a program or a function: it is given the row itself.
 
 use jurat_format::codes;
 use jurat_format::field::{Defaulted, Field};
@@ -25,8 +25,10 @@ use crate::tool::filter;
 /// What is asked about each row, and of whom.
 #[derive(Debug, Clone)]
 pub struct Ask {
-    /// What is asked; more than one form a matrix.
+    /// What is asked; more than one form a matrix. Empty with `whole_row`.
     pub prompts: Vec<AskPrompt>,
+    /// Whether the row itself is sent, in place of a prompt.
+    pub whole_row: bool,
     pub system: Option<PromptText>,
     /// Roles under `models`, or `provider/model`; more than one form a matrix. The role `subject` when there is none.
     pub models: Vec<Spanned<String>>,
@@ -79,6 +81,12 @@ const PROMPTS: Field<Vec<AskPrompt>> = Field::optional(
     Shape::new(const { Form::Either(&[Form::Map(&judging::FORM), Form::List(&judging::FORM)]) }, named_prompts),
     "several prompts, by name or as a list; each makes a variant",
 );
+const WHOLE_ROW: Defaulted<bool> = Field::optional(
+    "whole_row",
+    shape::BOOLEAN,
+    "sends the row itself, as JSON, in place of a prompt: for a subject that is a program or a function. Its answer is `output`: JSON as a value, else text",
+)
+.default(false);
 const MODEL: Field<Vec<Spanned<String>>> = Field::optional(
     "model",
     Shape::new(shape::TEXT_OR_TEXTS, models),
@@ -99,7 +107,17 @@ const MAX_RETRIES: Defaulted<u32> =
 
 static ASK: Object = Object {
     what: "`ask`",
-    keys: &[PROMPT.key, PROMPTS.key, MODEL.key, SYSTEM.key, OUTPUT.key, TOOLS.key, TOOL_FILTER.key, MAX_RETRIES.key],
+    keys: &[
+        PROMPT.key,
+        PROMPTS.key,
+        WHOLE_ROW.key,
+        MODEL.key,
+        SYSTEM.key,
+        OUTPUT.key,
+        TOOLS.key,
+        TOOL_FILTER.key,
+        MAX_RETRIES.key,
+    ],
 };
 
 pub(super) const FORM: Form = Form::Object(&ASK);
@@ -108,7 +126,8 @@ pub(super) const FORM: Form = Form::Object(&ASK);
 pub(super) fn read(reading: &mut Reading<'_>, span: Span, node: &Node<'_>) -> Option<Ask> {
     let n_before = reading.n_errors();
     let fields = ASK.fields(reading, node)?;
-    let prompts = prompts(reading, &fields);
+    let whole_row = fields.value(reading, &WHOLE_ROW);
+    let prompts = if whole_row { without_prompts(reading, &fields) } else { prompts(reading, &fields) };
     let system = fields.read(reading, &SYSTEM);
     let models = fields.read(reading, &MODEL).unwrap_or_default();
     let output = fields.read(reading, &OUTPUT);
@@ -116,8 +135,9 @@ pub(super) fn read(reading: &mut Reading<'_>, span: Span, node: &Node<'_>) -> Op
     let (tool_filter, filtered) = fields.read(reading, &TOOL_FILTER).unwrap_or_default();
     let max_retries = fields.value(reading, &MAX_RETRIES);
     let is_flawed = reading.n_errors() > n_before;
-    (!prompts.is_empty()).then_some(Ask {
+    (whole_row || !prompts.is_empty()).then_some(Ask {
         prompts,
+        whole_row,
         system,
         models,
         output,
@@ -143,11 +163,24 @@ fn prompts(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Vec<AskPrompt>
         (None, None) if !fields.may_mean(&PROMPT) && !fields.may_mean(&PROMPTS) => {
             let problem = Problem::new(&codes::MISSING_KEY, "`ask` needs `prompt` or `prompts`");
             let problem = problem.at(fields.span, "asks nothing");
-            reading.problem(problem.help("for example `prompt: \"${question}\"`"));
+            let problem = problem.help("for example `prompt: \"${question}\"`");
+            reading.problem(problem.help("for a program that takes the row itself, `whole_row: true`"));
         }
         _ => {}
     }
     only.into_iter().chain(several.unwrap_or_default()).collect()
+}
+
+/// With the row itself nothing else is sent: what would be said to a model in words is refused.
+fn without_prompts(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Vec<AskPrompt> {
+    let others = [&PROMPT.key, &PROMPTS.key, &SYSTEM.key, &OUTPUT.key, &TOOLS.key, &TOOL_FILTER.key];
+    for (name, span) in others.into_iter().filter_map(|it| Some((it.name, fields.key_span(it)?))) {
+        let problem = Problem::new(&codes::CONFLICT, format!("`ask` has either `whole_row` or `{name}`, not both"));
+        reading.problem(
+            problem.at(span, "is for models that are asked in words").help(format!("remove `{name}`, or `whole_row`")),
+        );
+    }
+    Vec::new()
 }
 
 /// A map of names and prompts, or a list whose items are called `1`, `2` and so on.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use jurat_core::judge::ReplyForm;
-use jurat_core::plan::{CaseName, Plan, Samples, TaskIx, row_tags};
+use jurat_core::plan::{Asking, CaseName, Plan, Samples, TaskIx, row_tags};
 use jurat_core::suite::{CaseKind, load};
 use jurat_format::value::parse_json;
 use proptest::collection::vec;
@@ -31,7 +31,11 @@ fn asks(ask: &str, expected: &str) {
     let plan = plan(&text);
     assert!(plan.footprint.is_all(), "{text}");
     let ask = plan.ask.expect("an `ask` is planned");
-    let prompts: Vec<String> = ask.prompts.iter().map(|(name, it)| format!("{name}={:?}", it.text())).collect();
+    let text = |asking: &Asking| match asking {
+        Asking::Prompt(prompt) => format!("{:?}", prompt.text()),
+        Asking::Row => "the row".to_owned(),
+    };
+    let prompts: Vec<String> = ask.prompts.iter().map(|(name, it)| format!("{name}={}", text(it))).collect();
     let form = match ask.form {
         ReplyForm::Text => "text",
         ReplyForm::Json => "json",
@@ -54,6 +58,7 @@ fn an_ask_is_prompts_and_models() {
         "{ prompts: { b: '${text}!', a: '${text}?' }, model: g/h, output: { word: string } }",
         r#"b="${text}!" a="${text}?" of g/h; "" schema 3"#,
     );
+    asks("{ whole_row: true, model: other }", r#"row=the row of other; "" text 3"#);
 }
 
 #[test]

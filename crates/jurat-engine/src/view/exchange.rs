@@ -1,6 +1,7 @@
 //! What was asked in a case and what came back, under the names that its author knows.
 
 use jurat_core::evidence::fault;
+use jurat_core::plan::PlannedAsk;
 use jurat_format::value::Val;
 
 /// Members of rows that hold a question, and those that hold a response, in the order in which they are looked for.
@@ -19,8 +20,8 @@ const RESPONSES: [&str; 11] = [
     "result",
 ];
 
-/// The question and the response of a case. `is_asked` is whether a model was asked about a row: then both have names of their own.
-pub(super) fn exchange(evidence: &Val<'_>, is_asked: bool) -> Vec<(String, String)> {
+/// The question and the response of a case. `ask` is what was asked about a row: then both have names of their own, unless what was asked is the row.
+pub(super) fn exchange(evidence: &Val<'_>, ask: Option<&PlannedAsk>) -> Vec<(String, String)> {
     let last_turn = evidence.get("history").and_then(Val::as_list).and_then(<[_]>::last);
     if let Some(turn) = last_turn.filter(|_| evidence.get("scenario_id").is_some()) {
         return members(turn, &[("question_text", "question")], &[("raw_response", "response")]);
@@ -29,11 +30,12 @@ pub(super) fn exchange(evidence: &Val<'_>, is_asked: bool) -> Vec<(String, Strin
         let ended = run_ended(evidence).map(|it| ("ended".to_owned(), it));
         return members(evidence, &[], &[("final_response", "response")]).into_iter().chain(ended).collect();
     }
-    if is_asked {
-        return members(evidence, &[("input", "prompt")], &[("output", "response")]);
-    }
     let same = |name: &&'static str| (*name, *name);
     let questions: Vec<(&str, &str)> = QUESTIONS.iter().map(same).collect();
+    if let Some(ask) = ask {
+        let questions = if ask.sends_row() { questions } else { vec![("input", "prompt")] };
+        return members(evidence, &questions, &[("output", "response")]);
+    }
     let responses: Vec<(&str, &str)> = RESPONSES.iter().map(same).collect();
     let found = members(evidence, &questions, &responses);
     if found.is_empty() && !matches!(evidence, Val::Null) {

@@ -80,7 +80,7 @@ impl RunView {
             report.cost_usd = total_cost(happened.iter().map(|it| &it.outcome));
             let revisited = self.revisit(case, &happened, |revisited| {
                 let digest = blake3::hash(revisited.base.to_json().as_bytes()).to_hex()[..32].to_owned();
-                let exchange = exchange(revisited.base, self.plan.ask.is_some());
+                let exchange = exchange(revisited.base, self.plan.ask.as_ref());
                 let data = self.case_data(case, &revisited);
                 let tasks = self.plan.task_ixs().filter_map(|it| self.task_report(case, &revisited, it));
                 (digest, exchange, data, tasks.collect::<Vec<TaskReport>>())
