@@ -30,6 +30,9 @@ import sys
 if "free-threading" in sys.version:
     raise ImportError("jurat is not made for a Python without the global interpreter lock; use one that has it")
 
+from types import ModuleType
+
+from jurat._evaluation import evaluate, evaluate_async
 from jurat._jurat import __version__
 from jurat.errors import JuratError, ModelError, Problem, RunError, SuiteError
 from jurat.run import Case, Run, TaskResult, open_run
@@ -48,6 +51,21 @@ __all__ = [
     "SuiteError",
     "TaskResult",
     "__version__",
+    "evaluate",
+    "evaluate_async",
     "evaluate_batch",
     "open_run",
 ]
+
+
+class _Package(ModuleType):
+    """The package. `jurat.evaluate` is a function, and also a module for those who import its classes from there: the function stays, with their names."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "evaluate" and isinstance(value, ModuleType):
+            vars(evaluate).update({it: getattr(value, it) for it in value.__all__})
+        else:
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

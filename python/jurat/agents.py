@@ -51,7 +51,7 @@ class AgentTask:
 
 #: A function that is an agent. It returns its final message, a list of events, or a run artifact; or it yields events, and returns its final message. A coroutine or
 #: an asynchronous generator too. Events are those of the runner `command`: `{"type": "tool_call", "name": "read", "arguments": {…}}`.
-Agent: TypeAlias = "Callable[[AgentTask], Any]"
+Agent: TypeAlias = Callable[[AgentTask], Any]
 
 
 def run_by(function: Agent) -> Callable[[dict[str, Any]], Any]:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jurat import _jurat
 from jurat._called import is_known_elsewhere, then
+from jurat._resuming import digest_of
 from jurat._running import awaited, finished
 from jurat.errors import Problem, UsageError
 from jurat.rows import given
 from jurat.run import Run
+from jurat.subject import Subject
 
 if TYPE_CHECKING:
     from typing_extensions import TypedDict, Unpack
@@ -94,7 +96,7 @@ class Reply:
 
 
 #: A function that is a model: from a question to text, an object, or a `Reply`; a coroutine too.
-Model: TypeAlias = "Callable[[Question], str | Reply | Mapping[str, Any] | Awaitable[str | Reply | Mapping[str, Any]]]"
+Model: TypeAlias = Callable[[Question], str | Reply | Mapping[str, Any] | Awaitable[str | Reply | Mapping[str, Any]]]
 
 
 class Plan(str):
@@ -231,6 +233,8 @@ class Suite:
         # Rows that are in no file can be explained later only if they are copied; of very many, those that pass are not worth it.
         wanted.setdefault("keep_all", self._asks or (hasattr(rows, "__len__") and len(rows) <= _MOST_KEPT))
         if items is None:
+            if self._asks:
+                wanted["rows_digest"] = digest_of(rows, self._code.values())
             rows, items = given(rows)
         return self._suite.start(wanted, rows=rows, items=items)
 
@@ -290,7 +294,7 @@ def _named(models: Mapping[str, Any], evaluators: Mapping[str, Any], agents: Map
 def _models(written: dict[str, Any], models: Mapping[str, Any]) -> dict[str, Any]:
     """Puts models into a definition, and gives those that are functions."""
     roles = {**written.get("models", {}), **models}
-    functions = {role: _asked(it) for role, it in roles.items() if callable(it)}
+    functions = {role: it.asked if isinstance(it, Subject) else _asked(it) for role, it in roles.items() if callable(it)}
     if roles:
         written["models"] = {role: f"call/{role}" if role in functions else it for role, it in roles.items()}
     return functions

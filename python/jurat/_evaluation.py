@@ -1,0 +1,197 @@
+"""`jurat.evaluate`: a function over rows, judged."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Any, ParamSpec
+
+from jurat.errors import UsageError
+from jurat.run import Run
+from jurat._part import Part, plain
+from jurat.subject import Subject
+from jurat.suite import Model, Suite
+
+__all__ = ["evaluate", "evaluate_async"]
+
+P = ParamSpec("P")
+
+
+def evaluate(
+    task: Callable[..., Any] | Mapping[str, Callable[..., Any]],
+    data: Iterable[Any] | Any,
+    evaluators: Sequence[Any] = (),
+    *,
+    name: str | None = None,
+    models: Mapping[str, str | Mapping[str, Any] | Model] | None = None,
+    thresholds: Part | Mapping[str, Any] | None = None,
+    group_by: Sequence[str] = (),
+    progress: bool | None = None,
+    directory: str | PathLike[str] | None = None,
+    variables: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    filter: str | None = None,
+    tags: Sequence[str] = (),
+    repeat: int | None = None,
+    concurrency: int | None = None,
+    budget_usd: float | None = None,
+    budget_tokens: int | None = None,
+    budget_calls: int | None = None,
+    timeout: float | None = None,
+    request_timeout: float | None = None,
+    fail_fast: bool = False,
+    keep_going: bool = False,
+    rerun: str | Sequence[str] = (),
+    rerun_from: str | None = None,
+    fresh: bool = False,
+    max_age: float | None = None,
+    replay: str | PathLike[str] | None = None,
+    stream: bool = False,
+    keep_all: bool = True,
+    durable: bool = False,
+    unsafe_code: bool = False,
+    unsafe_host: bool = False,
+) -> Run:
+    """Calls a function with each row, and judges what it returns.
+
+    What the function returns stands under `output`, beside the fields of the row, so every comparison, judge and evaluator sees both. How long it took is
+    under `latency_ms`. An exception is an error of its row, with the traceback, and never a failure. Each result is stored before it is judged: a run that was
+    interrupted is resumed by the same call, and the function is not called again for rows that it has answered. That holds for rows that can be
+    read twice (lists, data frames, tables); rows of an iterator are gone with their run. Results of a run that is over are never used for another one, because
+    the function may have changed; `replay` uses them on purpose.
+
+    Args:
+        task: The function, plain or `async`. Its parameters are fields of the row by their names; a parameter called `row` is given the whole row.
+            Several functions by name, as a dict, are compared: each is called with each row.
+        data: The rows: a list, an iterator, columns by name, a data frame, a table of Arrow, or the path of a file of JSON lines, JSON, CSV or Parquet.
+            A field `id` names the row.
+        evaluators: What is judged, in any order: functions, which take `output` and fields of the row and return a label, a score, a bool or a dict of
+            them; the classes of `jurat.spec`; tasks as suites have them, as dicts.
+        name: The name of the run; default: that of the function.
+        models: The models of judges, by role: `provider/model`, a dict with settings, or a function.
+        thresholds: What the run must reach to pass, such as `Thresholds(pass_rate=0.9)`; default: no failures.
+        group_by: Fields of the rows by whose values results are summed up.
+        progress: Whether progress is shown; default: on a terminal and in a notebook.
+        directory: Where the run is stored: in `.jurat` there, or in the nearest directory above that has one; default: the current directory.
+        variables: Variables for keys and headers, which precede those of the environment. They are not stored.
+        limit: Run at most this number of rows.
+        filter: Run the rows for which this CEL expression is true; it may use their fields, `row`, `id` and `tags`.
+        tags: Run the rows with one of these tags.
+        repeat: How many times the function is called with each row; default: 1.
+        concurrency: How many calls are made at a time; default: 16.
+        budget_usd: Spend at most this amount in US dollars on models of judges.
+        budget_tokens: Use at most this number of tokens, input and output together.
+        budget_calls: Make at most this number of calls, of the function and of models together.
+        timeout: Stop after this number of seconds.
+        request_timeout: The seconds that one call may take; default: 300.
+        fail_fast: Stop at the first case that fails or ends with an error.
+        keep_going: Continue when a model fails every request.
+        rerun: Run only the cases with these verdicts in an earlier run: `failed`, `error`, `not_run`.
+        rerun_from: The earlier run for `rerun`; default: the latest of this name.
+        fresh: Ignore cached responses of models from earlier runs.
+        max_age: Ignore cached responses that are older than this number of seconds.
+        replay: Take all results and responses from this run, and call nothing.
+        stream: Request streamed responses of models.
+        keep_all: Copy all rows into the run, not only those that did not pass.
+        durable: Wait for the disk after each result, so that it survives a power failure.
+        unsafe_code: Run code of evaluators even where the system cannot isolate it.
+        unsafe_host: Run agents without a sandbox.
+
+    Returns:
+        The run, with a case for each row, function and repetition.
+
+    Raises:
+        SuiteError: Something does not fit together, such as a task that reads what nothing supplies.
+        UsageError: The function takes what the rows do not have, or an option means nothing.
+        RunError: The run could not be made, or its rows could not be read.
+
+    Example:
+        >>> import jurat
+        >>> def answer(question: str) -> str:
+        ...     return "Lima" if "Peru" in question else "I do not know."
+        >>> def right(output: str, expected: str) -> bool:
+        ...     return output == expected
+        >>> rows = [{"id": "peru", "question": "Capital of Peru?", "expected": "Lima"},
+        ...         {"id": "chile", "question": "Capital of Chile?", "expected": "Santiago"}]
+        >>> run = jurat.evaluate(answer, rows, [right])
+        >>> [(case.id, case.task("right").label) for case in run]
+        [('peru', 'True'), ('chile', 'False')]
+    """
+    suite, rows, options = _prepared(locals())
+    return suite.run(rows, **options)
+
+
+def _in_loop(function: Callable[P, Run]) -> Callable[P, Coroutine[Any, Any, Run]]:
+    """The same function for an event loop, with the same parameters."""
+
+    @functools.wraps(function)
+    async def evaluate_async(*args: P.args, **kwargs: P.kwargs) -> Run:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        suite, rows, options = _prepared(bound.arguments)
+        return await suite.run_async(rows, **options)
+
+    evaluate_async.__name__ = evaluate_async.__qualname__ = "evaluate_async"
+    evaluate_async.__doc__ = (
+        "The same as `evaluate` in an event loop, which is not blocked. Coroutines of the function and of evaluators are awaited on that loop.\n\n"
+        f"{(function.__doc__ or '').partition('    Args:')[1]}{(function.__doc__ or '').partition('    Args:')[2].partition('    Example:')[0]}"
+    )
+    return evaluate_async
+
+
+evaluate_async = _in_loop(evaluate)
+
+#: The parameters that are no options of a run.
+_OWN = ("task", "data", "evaluators", "name", "models", "thresholds", "group_by")
+
+
+def _prepared(given: Mapping[str, Any]) -> tuple[Suite, Any, dict[str, Any]]:
+    """The suite that a call means, its rows, and the options of its run."""
+    subjects = _subjects(given["task"])
+    data = given["data"]
+    for subject in subjects.values():
+        _check(subject, data)
+    definition: dict[str, Any] = {
+        "records": "-",
+        "ask": {"whole_row": True, "model": list(subjects)},
+        "tasks": [_task(it) for it in given["evaluators"]],
+    }
+    if given["thresholds"] is not None:
+        definition["thresholds"] = plain(given["thresholds"])
+    if given["group_by"]:
+        definition["group_by"] = list(given["group_by"])
+    name = given["name"] or "-".join(it.name for it in subjects.values())
+    suite = Suite(definition, name=name, models={**(given["models"] or {}), **subjects})
+    options = {key: it for key, it in given.items() if key not in _OWN and it is not None and it != ()}
+    return suite, data, options
+
+
+def _subjects(task: Any) -> dict[str, Subject]:
+    if not isinstance(task, Mapping):
+        return {"subject": Subject(task)}
+    if not task:
+        raise UsageError("there is no function to evaluate: the dict of functions is empty")
+    return {str(name): Subject(it) for name, it in task.items()}
+
+
+def _check(subject: Subject, data: Any) -> None:
+    """Sees to it that the first row has what the function takes, before anything is called."""
+    if isinstance(data, (list, tuple)) and data and isinstance(data[0], Mapping):
+        subject.arguments(data[0])
+
+
+def _task(evaluator: Any) -> Any:
+    """A task as suites have it."""
+    if isinstance(evaluator, Mapping):
+        return evaluator
+    if isinstance(evaluator, Part):
+        return evaluator.definition()
+    from jurat.evaluators import evaluator_of
+
+
+    if callable(evaluator):
+        named = evaluator_of(evaluator)
+        return {"id": named.name, "evaluate": named}
+    raise UsageError(f"an evaluator is a function, a class of `jurat.spec` or a task as a dict, not a `{type(evaluator).__name__}`")
