@@ -12,6 +12,7 @@ mod outcomes;
 mod primitives;
 mod routing;
 mod scenario_validation;
+mod statistics;
 mod task_graphs;
 mod templates;
 
@@ -47,6 +48,7 @@ const AREAS: &[(&str, Area)] = &[
     ("primitives", primitives::run),
     ("routing", routing::run),
     ("scenario_validation", scenario_validation::run),
+    ("statistics", statistics::run),
     ("task_graphs", task_graphs::run),
     ("templates", templates::run),
 ];
@@ -86,7 +88,7 @@ fn run_file(path: &Path, count: &mut Count) -> Result<(), String> {
     let file = parse_json(&text).map_err(|error| error.to_string())?.value;
     let cases = file.get("cases").and_then(Val::as_list).ok_or("there is no list `cases`")?;
     for case in cases {
-        let name = case.get("name").and_then(Val::as_str).ok_or("a case without a name")?;
+        let name = case.get("name").or_else(|| case.get("id")).and_then(Val::as_str).ok_or("a case without a name")?;
         if departure(area, name) || lacks_python(case) {
             count.skipped += 1;
             continue;
@@ -131,15 +133,15 @@ fn compared(case: &Val<'_>, expected: &Val<'_>, got: &Value, same: impl Fn(&Val<
 
 /// Whether values agree: numbers by value, objects in any order.
 fn same(expected: &Val<'_>, got: &Val<'_>) -> bool {
-    agree(expected, got, |expected, got| expected == got)
+    agree(expected, got, &|expected, got| expected == got)
 }
 
 /// The same, where numbers agree to within 1e-12.
 fn nearly_same(expected: &Val<'_>, got: &Val<'_>) -> bool {
-    agree(expected, got, |expected, got| (expected - got).abs() <= 1e-12)
+    agree(expected, got, &|expected, got| (expected - got).abs() <= 1e-12)
 }
 
-fn agree(expected: &Val<'_>, got: &Val<'_>, numbers: fn(f64, f64) -> bool) -> bool {
+fn agree(expected: &Val<'_>, got: &Val<'_>, numbers: &dyn Fn(f64, f64) -> bool) -> bool {
     match (expected, got) {
         (Val::Map(expected), Val::Map(got)) => {
             let has = |(key, value): (&str, &Val<'_>)| got.get(key).is_some_and(|it| agree(value, it, numbers));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::scenario::ScenarioTotal;
 use crate::effect::Usage;
-use crate::statistics::{Interval, wilson};
+use crate::statistics::{Confidence, Interval, wilson};
 use crate::task::Gate;
 use crate::verdict::{CaseCounts, CaseVerdict, Counts, Decision, StopReason};
 
@@ -266,7 +266,7 @@ impl TaskTotal {
 
 /// The 95 % interval of the pass rate of some counts; `None` when nothing was judged.
 pub fn interval(counts: &Counts) -> Option<Interval> {
-    wilson(counts.passed, counts.passed + counts.failed)
+    wilson(counts.passed, counts.passed + counts.failed, Confidence::USUAL)
 }
 
 /// A gate in one word, as reports and files have it; nothing for a task that is none.

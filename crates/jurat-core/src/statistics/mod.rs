@@ -1,12 +1,37 @@
 //! How certain a metric is.
 //!
 //! A pass rate over twenty cases and one over twenty thousand look alike; the interval around them does not. Everything here is a
-//! plain function of counts: nothing is drawn at random, nothing depends on the order in which cases finished.
+//! plain function of counts and values: nothing is drawn at random, nothing depends on the order in which cases finished.
+//!
+//! What cannot be computed from an input is `None`, never a number that looks like one: no interval of one cluster, no rate of no judgement.
 
+mod cluster;
+mod confidence;
+mod flips;
 mod interval;
 mod mean;
+mod order;
+mod paired;
 mod quantile;
+mod several;
+mod special;
+mod sum;
+mod unpaired;
 
-pub use interval::{Interval, wilson};
+pub use cluster::{
+    ClusterMean, ClusterVariance, Clusters, EffectiveDifference, EffectiveRate, PooledDifference, Ratio, RowTally,
+    cluster_mean, effective_difference, effective_rate, pooled_difference, ratio_of_means,
+};
+pub use confidence::{Confidence, Side};
+pub use flips::{FlipMethod, SignFlip, Wilcoxon, sign_flip, wilcoxon};
+pub use interval::{Interval, clopper_pearson, wilson};
 pub use mean::mean_interval;
+pub use order::{QuantileInterval, quantile_interval};
+pub use paired::{
+    Difference, FlipOdds, MarginTest, McNemar, PairedDifference, Pairs, Word, flip_odds, joined, mcnemar,
+    newcombe_paired, paired_difference, tango, tango_test,
+};
 pub use quantile::quantile;
+pub use several::{benjamini_hochberg, holm, tiers};
+pub use special::{beta_cdf, beta_quantile, normal_quantile, normal_sf, student_quantile, student_two_sided};
+pub use unpaired::{Tally, fisher, newcombe_unpaired};

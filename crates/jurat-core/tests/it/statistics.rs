@@ -1,6 +1,6 @@
 //! Intervals of pass rates.
 
-use jurat_core::statistics::{Interval, wilson};
+use jurat_core::statistics::{Confidence, Interval, wilson};
 use proptest::prelude::*;
 
 /// Counts with something judged, small ones often.
@@ -14,7 +14,7 @@ fn counts() -> impl Strategy<Value = (u64, u64)> {
 
 #[track_caller]
 fn interval(passed: u64, judged: u64) -> Interval {
-    wilson(passed, judged).expect("something was judged")
+    wilson(passed, judged, Confidence::USUAL).expect("something was judged")
 }
 
 #[test]
@@ -35,8 +35,8 @@ fn intervals_are_those_of_the_literature() {
 
 #[test]
 fn nothing_judged_has_no_interval() {
-    assert_eq!(wilson(0, 0), None);
-    assert_eq!(wilson(2, 1), None);
+    assert_eq!(wilson(0, 0, Confidence::USUAL), None);
+    assert_eq!(wilson(2, 1, Confidence::USUAL), None);
 }
 
 proptest! {

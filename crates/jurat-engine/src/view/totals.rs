@@ -9,7 +9,7 @@ use jurat_core::plan::TaskIx;
 use jurat_core::report::{
     CaseCounts, DimensionTotal, JudgedScore, Mean, Observed, RunReport, SliceTotal, SubjectTotal, TaskTotal,
 };
-use jurat_core::statistics::{Interval, mean_interval};
+use jurat_core::statistics::{Confidence, Interval, mean_interval};
 use jurat_core::suite::{Gate, Task};
 use jurat_core::verdict::{Counts, Decision, StopReason};
 use jurat_format::problem::listed_all;
@@ -145,7 +145,7 @@ fn dimensions(view: &RunView, whole: &[&StoredSummary]) -> Vec<DimensionTotal> {
     }
     let judged = |scores: Scores| {
         let mean = scores.mean()?;
-        let interval = mean_interval(scores.n, mean, scores.variance());
+        let interval = mean_interval(scores.n, mean, scores.variance(), Confidence::USUAL);
         // No mean lies outside the scale, whatever the arithmetic says about few cases.
         let interval = interval
             .zip(scores.scale())
