@@ -352,6 +352,7 @@ impl Effects<'_> {
             },
         };
         self.progress.in_flight.fetch_sub(u64::from(is_in_flight.into_inner()), Ordering::Relaxed);
+        self.note_failures(at, &outcome);
         let n_requests = match &outcome {
             Outcome::Answer(answer) => answer.n_requests,
             Outcome::Fault(fault) if matches!(request, Request::Model(_)) => fault.n_requests,
@@ -359,6 +360,21 @@ impl Effects<'_> {
         };
         self.progress.n_requests.fetch_add(u64::from(n_requests), Ordering::Relaxed);
         outcome
+    }
+
+    /// Notes what went wrong with requests, for callers that log it. Those that were answered at once cost nothing here.
+    fn note_failures(&self, at: At<'_>, outcome: &Outcome) {
+        let (failed, fault) = match outcome {
+            Outcome::Answer(answer) => (answer.failed.as_slice(), None),
+            Outcome::Fault(fault) => (fault.failed.as_slice(), Some(&fault.message)),
+            Outcome::Returned(_) | Outcome::Ran(_) | Outcome::NotRun(_) => (&[][..], None),
+        };
+        for attempt in failed {
+            self.progress.note(|| format!("{}: a request failed: {}", self.place(at), attempt.message));
+        }
+        if let Some(fault) = fault {
+            self.progress.note(|| format!("{}: no answer: {fault}", self.place(at)));
+        }
     }
 
     /// Writes an outcome down and waits for the commit, unless it is safe already.

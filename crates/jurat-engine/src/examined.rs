@@ -107,7 +107,7 @@ fn sampled(suite: &Suite, problems: &mut Vec<Problem>) -> Samples {
     let mut sources = 0..;
     for records in &suite.records {
         match &records.from {
-            RowSource::StandardInput => {
+            RowSource::StandardInput | RowSource::Program => {
                 sources.next();
                 samples.is_partial = true;
                 samples.ids = None;

@@ -340,7 +340,7 @@ fn source_heads(records: &[Records], project: &Project) -> Vec<SourceHead> {
     let names = RowNames::of_all(records);
     let files = records.iter().flat_map(|it| match &it.from {
         RowSource::Files(files) => files.iter().map(|it| Some(it.path.as_path())).collect(),
-        RowSource::StandardInput | RowSource::Inline(_) => vec![None],
+        RowSource::StandardInput | RowSource::Program | RowSource::Inline(_) => vec![None],
     });
     (0..)
         .zip(files)
@@ -361,9 +361,9 @@ fn source_file(path: &Path, project: &Project) -> Option<SourceFile> {
     Some(SourceFile { path: path.display().to_string(), ..looked })
 }
 
-/// Rows of standard input are gone when a run is: it cannot be resumed, unless it is known that the same rows are given again.
+/// Rows of standard input and of a program are gone when a run is: it cannot be resumed, unless it is known that the same rows are given again.
 fn can_resume(records: &[Records], options: &RunOptions) -> bool {
-    options.rows_digest.is_some() || !records.iter().any(|it| matches!(it.from, RowSource::StandardInput))
+    options.rows_digest.is_some() || !records.iter().any(|it| it.from.is_stream())
 }
 
 /// What a later run must share to resume this one: the definition, its options, the models, and the data.

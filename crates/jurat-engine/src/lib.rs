@@ -68,7 +68,7 @@ pub use requirements::{Conditions, Resources, missing};
 pub use rerun::{Rerun, RerunError, RerunOf};
 pub use roles::{RoleModel, Roles};
 pub use row_lines::digest_of_rows;
-pub use rows::Selection;
+pub use rows::{REFUSED, Selection};
 pub use run::{Job, Mode, Ran, Target, now_ms, run};
 pub use stop::Stop;
 pub use variants::Subject;

@@ -22,7 +22,12 @@ pub struct Progress {
     pub total: AtomicU64,
     /// The case that all others wait for, because none may be further ahead of it; by name.
     slow_case: Mutex<Option<String>>,
+    /// What happened that numbers do not say, in words.
+    notes: Mutex<Vec<String>>,
 }
+
+/// How many notes are held while no caller takes them. What comes after is in the run.
+const MOST_NOTES: usize = 1000;
 
 impl Default for Progress {
     fn default() -> Progress {
@@ -36,6 +41,7 @@ impl Default for Progress {
             nano_usd: zero(),
             total: AtomicU64::new(u64::MAX),
             slow_case: Mutex::new(None),
+            notes: Mutex::default(),
         }
     }
 }
@@ -48,6 +54,18 @@ impl Progress {
 
     pub(crate) fn wait_for(&self, case: Option<String>) {
         *self.slow_case.lock().unwrap_or_else(PoisonError::into_inner) = case;
+    }
+
+    /// What happened since this was called last: requests that failed and were made again, or that ended with an error.
+    pub fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn note(&self, words: impl FnOnce() -> String) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if notes.len() < MOST_NOTES {
+            notes.push(words());
+        }
     }
 
     pub(crate) fn count(&self, verdict: CaseVerdict) {

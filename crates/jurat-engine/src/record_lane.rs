@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::case_source::OpenCase;
 use crate::case_store::{CaseStore, Done, place};
-use crate::rows::{Batch, Rows, id_text};
+use crate::rows::{Batch, Rows, id_text, may_be_refused};
 use crate::{Rerun, RunError};
 
 /// How many ids are held for finding a second row with the same one at once. Files that repeat ids mostly do so from the beginning.
@@ -62,6 +62,10 @@ impl RecordLane<'_> {
         loop {
             let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(batch) = next else { break };
+            // Rows are read ahead by the hundred thousand. After Ctrl-C they are judged when the run is resumed; those that ask are listed as not run.
+            if self.open.is_none() && self.store.stop.reason() == Some(StopReason::Interrupted) {
+                continue;
+            }
             for (row_ix, at, text) in batch.iter() {
                 self.row(&mut block, &mut opened, (row_ix, at, text))?;
                 if opened.len() >= self.hand {
@@ -96,7 +100,12 @@ impl RecordLane<'_> {
         if plan.ask.is_none() && self.only.is_some_and(|it| !it.contains(layout.case(CaseSource::Row(row_ix), 0))) {
             return Ok(());
         }
-        if self.open.is_none() && !plan.footprint.is_all() && !plan.narrows() && !self.rows.has_runs() {
+        if self.open.is_none()
+            && !plan.footprint.is_all()
+            && !plan.narrows()
+            && !self.rows.has_runs()
+            && !may_be_refused(text)
+        {
             let started = Instant::now();
             let Record { value: part, repeated_key } =
                 plan.footprint.read(text).map_err(|error| self.rows.not_json(at, error))?;

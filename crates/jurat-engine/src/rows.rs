@@ -18,6 +18,17 @@ use jurat_store::records::{Chunk, RowAt, RowId, RowLimits, RowNames, read_all_wi
 use crate::variants::Asked;
 use crate::{Rerun, RunError, Stop};
 
+/// The first member of a row that a program could not write: why not. It stands there twice, which no row of a program has.
+pub const REFUSED: &str = "@refused";
+
+/// How such a row begins.
+const REFUSED_START: &str = "{\"@refused\":";
+
+/// Whether a row may be one that a program could not write. Whether it is, [`Rows::base`] decides.
+pub(crate) fn may_be_refused(text: &str) -> bool {
+    text.starts_with(REFUSED_START)
+}
+
 /// Which rows are run.
 #[derive(Debug, Default)]
 pub struct Selection {
@@ -85,7 +96,10 @@ impl<'r> Rows<'r> {
     pub(crate) fn base<'v>(&self, source: u32, record: Record<'v>) -> Result<Val<'v>, Verdict> {
         let Record { value: row, repeated_key } = record;
         if repeated_key {
-            return Err(Verdict::error("this row has a key twice, of which only the last would be read"));
+            let refused = row.get(REFUSED).and_then(Val::as_str);
+            return Err(Verdict::error(
+                refused.unwrap_or("this row has a key twice, of which only the last would be read"),
+            ));
         }
         match self.sections.get(source as usize) {
             Some(section) if section.is_runs => {
@@ -100,7 +114,7 @@ impl<'r> Rows<'r> {
     pub(crate) fn home(&self, source: u32) -> Option<&'r Path> {
         let files = self.records.iter().flat_map(|it| match &it.from {
             RowSource::Files(files) => files.iter().map(|it| it.path.parent()).collect(),
-            RowSource::StandardInput | RowSource::Inline(_) => vec![None],
+            RowSource::StandardInput | RowSource::Program | RowSource::Inline(_) => vec![None],
         });
         files.into_iter().nth(source as usize).flatten()
     }
@@ -148,7 +162,7 @@ impl<'r> Rows<'r> {
 
     /// How many rows there are; `None` when they can be read only once, or when the run is stopped before it is known.
     pub(crate) fn count(&self, stop: &Stop) -> Option<u64> {
-        if self.records.iter().any(|it| matches!(it.from, RowSource::StandardInput)) {
+        if self.records.iter().any(|it| it.from.is_stream()) {
             return None;
         }
         let counted = read_all_within(self.records, &mut std::io::empty(), self.limits, &mut |_| {

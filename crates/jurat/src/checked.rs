@@ -105,7 +105,7 @@ impl Checked {
         let texts = sources.iter().map(|(_, it)| it.path.clone());
         let rows = suite.records.iter().flat_map(|it| match &it.from {
             RowSource::Files(files) => files.iter().map(|it| it.path.clone()).collect(),
-            RowSource::StandardInput | RowSource::Inline(_) => Vec::new(),
+            RowSource::StandardInput | RowSource::Program | RowSource::Inline(_) => Vec::new(),
         });
         let written = suite.models.iter().flat_map(|it| &it.models).filter_map(|it| {
             let home = sources.get(it.model.span.source)?.path.parent()?;

@@ -1,6 +1,6 @@
 //! What can go wrong, named for what the caller can do about it.
 
-use jurat_engine::LaunchError;
+use jurat_engine::{LaunchError, RunError};
 use jurat_format::codes;
 use jurat_format::problem::Code;
 use jurat_format::source::Sources;
@@ -55,6 +55,12 @@ impl Error {
             Error::Model(error) => error.downcast_ref(),
             _ => None,
         }
+    }
+
+    /// Whether two rows have the same id, which is a mistake in the data rather than in the run.
+    pub fn is_duplicate_id(&self) -> bool {
+        let Error::Run(error) = self else { return false };
+        matches!(error.downcast_ref(), Some(LaunchError::Run(RunError::Duplicate(_) | RunError::Duplicates(_))))
     }
 }
 

@@ -188,13 +188,13 @@ pub use worker::{run_code_with, serve_as_worker};
 
 pub use jurat_core::effect::Usage;
 pub use jurat_core::judge::Aggregate;
-pub use jurat_core::report::{CaseCounts, Mean, TaskTotal, TaskVerdict};
+pub use jurat_core::report::{CaseCounts, Mean, OutputReport, TaskTotal, TaskVerdict};
 pub use jurat_core::scenario::Function;
 pub use jurat_core::statistics::Interval;
 pub use jurat_core::suite::{Bound, CellType as RowType, Gate};
 pub use jurat_core::verdict::{CaseVerdict, Conclusion, Counts, Decision, Rule, RuleStanding, StopReason};
 pub use jurat_engine::view;
-pub use jurat_engine::{Argument, GivenModel, OPTIONS, RerunOf, RunOption, RunOptions, Setting, digest_of_rows};
+pub use jurat_engine::{Argument, GivenModel, OPTIONS, REFUSED, RerunOf, RunOption, RunOptions, Setting, digest_of_rows};
 pub use jurat_report::columns::{Column, Datum, Kind};
 pub use jurat_store::Profiles;
 pub use jurat_store::journal::Removed;

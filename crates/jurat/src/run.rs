@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use jurat_core::effect::Usage;
 use jurat_core::plan::CaseIx;
-use jurat_core::report::{CaseCounts, CaseReport, RunEntry, RunReport, TaskReport, TaskTotal, TaskVerdict};
+use jurat_core::report::{
+    CaseCounts, CaseReport, OutputReport, RunEntry, RunReport, TaskReport, TaskTotal, TaskVerdict,
+};
 use jurat_core::statistics::Interval;
 use jurat_core::verdict::{CaseVerdict, Counts, Decision, StopReason};
 use jurat_engine::Conclusion;
@@ -16,7 +18,7 @@ use jurat_engine::view::{Detailed, RunView, ViewError, listed};
 use jurat_report::columns::{Column, Datum, columns, rows};
 use jurat_report::{Scope, Style, explanation};
 use jurat_store::Project;
-use jurat_store::run::{Packed, pack};
+use jurat_store::run::{Packed, StoredCase, pack};
 
 use crate::export::{Export, TextOptions, unknown};
 use crate::format::{Format, JSON};
@@ -222,12 +224,34 @@ impl Run {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cases_from(&self, places: Range<u64>) -> impl Iterator<Item = Result<Case, Error>> + '_ {
-        self.view.reader().cases(CaseIx(places.start)..CaseIx(places.end)).map(|stored| {
-            let stored = stored.map_err(|error| unreadable(error.into()))?;
-            let report = self.view.case_report(&stored, Detailed::Tasks).map_err(unreadable)?;
-            let execution = self.view.execution(&stored).map_err(unreadable)?.map(Execution::new);
-            Ok(Case { report, tasks: Arc::clone(&self.tasks), execution })
-        })
+        self.view
+            .reader()
+            .cases(CaseIx(places.start)..CaseIx(places.end))
+            .map(|stored| self.read_case(&stored.map_err(|error| unreadable(error.into()))?))
+    }
+
+    /// The cases with this id, found by the index of the file: one for each subject, prompt and repetition. None when there are none.
+    ///
+    /// ```
+    /// # use jurat::{Assertion, RunOptions, Suite, compare::exists};
+    /// # use serde_json::json;
+    /// # let directory = tempfile::tempdir()?;
+    /// # let rows = (0..9).map(|it| json!({ "id": it.to_string(), "a": it }));
+    /// # let suite = Suite::builder("s").records(rows).task(Assertion::new("there", "a", exists())).build()?;
+    /// # let run = suite.run(RunOptions::in_directory(directory.path()))?;
+    /// assert_eq!(run.cases_of("7")?.len(), 1);
+    /// assert!(run.cases_of("12")?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cases_of(&self, id: &str) -> Result<Vec<Case>, Error> {
+        let stored = self.view.cases_named(id).map_err(unreadable)?;
+        stored.iter().map(|it| self.read_case(it)).collect()
+    }
+
+    fn read_case(&self, stored: &StoredCase) -> Result<Case, Error> {
+        let report = self.view.case_report(stored, Detailed::Tasks).map_err(unreadable)?;
+        let execution = self.view.execution(stored).map_err(unreadable)?.map(Execution::new);
+        Ok(Case { report, tasks: Arc::clone(&self.tasks), execution })
     }
 
     /// Everything that a verdict rests on, in words: operands, the context that the task saw, gates, prompt and answers.
@@ -526,6 +550,11 @@ impl<'c> TaskResult<'c> {
     /// Why it gave them, in the words of the judge or evaluator.
     pub fn explanation(&self) -> Option<&'c str> {
         self.report.explanation.as_deref()
+    }
+
+    /// The results of the outputs of an evaluator that has several, or of the dimensions that an evaluation scores.
+    pub fn outputs(&self) -> &'c [OutputReport] {
+        &self.report.outputs
     }
 
     /// What its answers cost in dollars, as far as that is known.

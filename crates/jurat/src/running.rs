@@ -179,6 +179,11 @@ impl Watch {
         self.stop.dropped_for().is_some()
     }
 
+    /// What went wrong with requests since this was called last, in words, for a log. At most the first thousand are held until then.
+    pub fn take_notes(&self) -> Vec<String> {
+        self.progress.take_notes()
+    }
+
     /// How far the run has come.
     pub fn progress(&self) -> Progress {
         let jurat_engine::Progress { done, failed, errors, n_requests, in_flight, nano_usd, total, .. } =
@@ -199,6 +204,7 @@ impl Running {
         suite: &Suite,
         options: RunOptions,
         mut note: impl FnMut(Note) + Send + 'static,
+        enter: impl FnOnce() + Send + 'static,
     ) -> Result<Running, Error> {
         let prepared = Prepared::of(suite, options)?;
         let (stop, progress) = (Arc::new(Stop::new()), Arc::new(jurat_engine::Progress::default()));
@@ -207,6 +213,7 @@ impl Running {
             let (stop, progress) = (Arc::clone(&stop), Arc::clone(&progress));
             // The engine waits on the thread that starts it, which an asynchronous caller must not.
             thread::Builder::new().name("jurat-run".to_owned()).stack_size(STACK).spawn(move || {
+                enter();
                 let _ = send.send(prepared.run(&stop, &progress, &mut note));
             })
         };
@@ -327,13 +334,10 @@ impl Prepared {
             (Some(input), true) => input,
             (None, false) => Box::new(io::empty()),
             (None, true) => {
-                let message = "the suite takes its rows when it is run: give them with `RunOptions::rows`, or with \
-                               `RunOptions::input`, for example `std::io::stdin()`";
-                return Err(Error::Usage(message.to_owned()));
+                return Err(Error::Usage("the suite takes its rows when it is run: give the run some".to_owned()));
             }
             (Some(_), false) => {
-                let message = "the suite has rows of its own, and the run gives it others; build it with `records_at_run`, or write \
-                               `records: \"-\"`";
+                let message = "the suite has rows of its own, and the run gives it others; a suite whose `records` are `-` takes those of the run";
                 return Err(Error::Usage(message.to_owned()));
             }
         };

@@ -104,6 +104,13 @@ impl Suite {
         Checked::read(path, &profiles)?.into_suite()
     }
 
+    /// Reads a suite whose rows the program gives, where the file says standard input: messages and names of cases say so.
+    pub fn load_for_rows(path: impl AsRef<Path>, profiles: Profiles) -> Result<Suite, Error> {
+        let mut checked = Checked::read(path, &profiles)?;
+        take_rows_of_program(&mut checked.0);
+        checked.into_suite()
+    }
+
     /// Reads a suite from text. Relative paths in it start at `directory`.
     ///
     /// ```
@@ -119,7 +126,8 @@ impl Suite {
     }
 
     pub(crate) fn examined(path: &Path, text: String, code: Code) -> Result<Suite, Error> {
-        let examined = Examined::with_code(path, &Given(text), &code.scenarios);
+        let mut examined = Examined::with_code(path, &Given(text), &code.scenarios);
+        take_rows_of_program(&mut examined);
         Suite::compiled(examined, code)
     }
 
@@ -286,12 +294,23 @@ impl Suite {
         options: RunOptions,
         note: impl FnMut(Note) + Send + 'static,
     ) -> Result<Running, Error> {
-        Running::start(self, options, note)
+        Running::start(self, options, note, || {})
+    }
+
+    /// The same, and calls another function first, on the thread of the run. Code of the program that answers later is called on that thread, so what the function
+    /// leaves there in thread-local variables says which run a call belongs to.
+    pub fn start_within(
+        &self,
+        options: RunOptions,
+        note: impl FnMut(Note) + Send + 'static,
+        enter: impl FnOnce() + Send + 'static,
+    ) -> Result<Running, Error> {
+        Running::start(self, options, note, enter)
     }
 
     /// Whether its rows are given when it is run.
     pub fn takes_rows(&self) -> bool {
-        self.0.examined.suite.records.iter().any(|it| it.from == RowSource::StandardInput)
+        self.0.examined.suite.records.iter().any(|it| it.from.is_stream())
     }
 
     /// Whether it asks models before it judges, so that a run has [answers](Run::answered).
@@ -310,6 +329,12 @@ impl fmt::Debug for Suite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Suite").field("name", &self.name()).field("stages", &self.stages()).finish_non_exhaustive()
     }
+}
+
+/// What a file calls standard input is what the program gives.
+fn take_rows_of_program(examined: &mut Examined) {
+    let streams = examined.suite.records.iter_mut().filter(|it| it.from == RowSource::StandardInput);
+    streams.for_each(|it| it.from = RowSource::Program);
 }
 
 /// A definition in memory whose other files are on disk.

@@ -22,17 +22,17 @@ fn the_command_has_every_option() {
 
 #[test]
 fn python_has_every_option() {
-    let text = fs::read_to_string(root().join("python/jurat/suite.py")).expect("it is there");
+    let text = fs::read_to_string(root().join("python/jurat/_options.py")).expect("it is there");
     let class = text.split("class RunOptions(").nth(1).expect("the class is there");
-    let fields = class.lines().skip(1).take_while(|it| it.is_empty() || it.starts_with("        "));
+    let fields = class.lines().skip(1).take_while(|it| it.is_empty() || it.starts_with("    "));
     let fields = fields.map(str::trim).filter(|it| !it.starts_with("\"\"\""));
     let in_python: BTreeSet<&str> = fields.filter_map(|it| it.split_once(": ")).map(|(name, _)| name).collect();
     let of_python = ["directory", "variables"];
     let expected: BTreeSet<&str> = OPTIONS.iter().map(|it| it.name).chain(of_python).collect();
     let missing: Vec<&&str> = expected.difference(&in_python).collect();
     let unknown: Vec<&&str> = in_python.difference(&expected).collect();
-    assert!(missing.is_empty(), "`RunOptions` in python/jurat/suite.py lacks {missing:?}");
-    assert!(unknown.is_empty(), "`RunOptions` in python/jurat/suite.py has {unknown:?}, which no run takes");
+    assert!(missing.is_empty(), "`RunOptions` in python/jurat/_options.py lacks {missing:?}");
+    assert!(unknown.is_empty(), "`RunOptions` in python/jurat/_options.py has {unknown:?}, which no run takes");
 }
 
 /// `JURAT_BLESS=1` writes the table.

@@ -36,7 +36,13 @@ pub(super) fn lines(config: Option<&OutputConfig>, language: Language) -> Vec<St
         }
         Some(OutputKind::Freeform { .. }) | None => {
             let (label, score) = (literal("pass"), "0.5");
-            vec![bare(&label), bare(score), explained("label", &label), explained("score", score)]
+            let (truth, nothing) = match language {
+                Language::Python => ("True", "None"),
+                Language::TypeScript | Language::JavaScript => ("true", "null"),
+                Language::Rust => ("true", "()"),
+            };
+            let plain = [label.as_str(), score, truth, nothing].map(bare);
+            plain.into_iter().chain([explained("label", &label), explained("score", score)]).collect()
         }
     }
 }

@@ -32,8 +32,17 @@ pub struct Records {
 pub enum RowSource {
     Files(Vec<RowFile>),
     StandardInput,
+    /// The program that runs the suite. A definition has it as standard input.
+    Program,
     /// The definition itself.
     Inline(Vec<Spanned<Value>>),
+}
+
+impl RowSource {
+    /// Whether its rows can be read only once, while the suite runs.
+    pub fn is_stream(&self) -> bool {
+        matches!(self, RowSource::StandardInput | RowSource::Program)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

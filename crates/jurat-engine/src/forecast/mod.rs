@@ -62,8 +62,9 @@ pub fn forecast(
     let roles = roles(definition, asking)?;
     let report = outlined(definition, &roles);
     let Definition { suite, plan, .. } = definition;
-    if suite.records.iter().any(|it| matches!(it.from, RowSource::StandardInput)) {
-        let why = "how many rows come on standard input is not known".to_owned();
+    if let Some(stream) = suite.records.iter().find(|it| it.from.is_stream()) {
+        let from = if stream.from == RowSource::Program { "from the program" } else { "on standard input" };
+        let why = format!("how many rows come {from} is not known");
         return Ok(PlanReport { cost: CostBound::Unknown(vec![why]), ..report });
     }
     let (_, asked) = variants_of(plan, &roles.subjects, asking.repeat);

@@ -40,10 +40,14 @@ impl RunView {
         Some(if n_same > 1 { written } else { name.to_owned() })
     }
 
-    /// A source as its author wrote it; `stdin` for standard input.
+    /// A source as its author wrote it; `stdin` for standard input, `rows` for what a program gave.
     fn written(&self, source: u32) -> Option<String> {
         let name = self.reader.head().sources.get(source as usize)?.name.replace('`', "");
-        Some(if name == "standard input" { "stdin".to_owned() } else { name })
+        Some(match name.as_str() {
+            "standard input" => "stdin".to_owned(),
+            "the given rows" => "rows".to_owned(),
+            _ => name,
+        })
     }
 
     fn n_sources(&self) -> u32 {
@@ -52,12 +56,9 @@ impl RunView {
 
     /// The cases that a name means: an id, the file and number of a row, or the beginning of exactly one id.
     pub fn known_cases(&self, name: &str) -> Result<Vec<StoredCase>, ExplainError> {
-        let cases = self.cases_of(name)?;
+        let cases = self.cases_named(name)?;
         if !cases.is_empty() {
             return Ok(cases);
-        }
-        if let Some(case) = self.row_named(name)? {
-            return Ok(self.cases_of_row(case)?);
         }
         match self.beginning_with(name)?.as_slice() {
             [] => Err(self.no_case(name)?),
@@ -67,6 +68,15 @@ impl RunView {
                 cases: listed_all(several.iter().map(String::as_str)),
             }),
         }
+    }
+
+    /// The cases with exactly this name: an id, or the file and number of a row. None when there are none.
+    pub fn cases_named(&self, name: &str) -> Result<Vec<StoredCase>, ViewError> {
+        let cases = self.cases_of(name)?;
+        if !cases.is_empty() {
+            return Ok(cases);
+        }
+        self.row_named(name)?.map_or(Ok(Vec::new()), |it| self.cases_of_row(it))
     }
 
     /// A case of the row with this file and number.

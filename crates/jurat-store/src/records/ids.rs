@@ -80,6 +80,7 @@ impl RowNames {
         let names = sections.iter().enumerate().flat_map(|(ix, records)| match &records.from {
             RowSource::Files(files) => files.iter().map(|it| format!("`{}`", it.written.value)).collect(),
             RowSource::StandardInput => vec!["standard input".to_owned()],
+            RowSource::Program => vec!["the given rows".to_owned()],
             RowSource::Inline(_) if sections.len() == 1 => vec!["`records`".to_owned()],
             // One file of a suite has one such section, and included files come first.
             RowSource::Inline(_) => vec![format!("`records` number {}", ix + 1)],
@@ -87,7 +88,7 @@ impl RowNames {
         RowNames(names.collect())
     }
 
-    /// The source in words: a file's path in backticks as its author wrote it, `standard input`, or `records`.
+    /// The source in words: a file's path in backticks as its author wrote it, `standard input`, `the given rows`, or `records`.
     pub fn source(&self, source: u32) -> &str {
         let name = usize::try_from(source).ok().and_then(|it| self.0.get(it));
         name.map_or("`records`", String::as_str)

@@ -156,7 +156,7 @@ pub fn sections_by_source(sections: &[Records]) -> Vec<&Records> {
 fn n_sources(records: &Records) -> usize {
     match &records.from {
         RowSource::Files(files) => files.len(),
-        RowSource::StandardInput | RowSource::Inline(_) => 1,
+        RowSource::StandardInput | RowSource::Program | RowSource::Inline(_) => 1,
     }
 }
 
@@ -202,7 +202,7 @@ fn streamed(format: RowFormat) -> Option<Streamed> {
 fn sources(sections: &[Records]) -> impl Iterator<Item = Result<Source<'_>, RowsFault>> {
     sections.iter().flat_map(|records| match &records.from {
         RowSource::Inline(rows) => vec![Ok(Source::Inline(rows))],
-        RowSource::StandardInput => {
+        RowSource::StandardInput | RowSource::Program => {
             let format = records.format.unwrap_or(RowFormat::JsonLines);
             let streamed = streamed(format).ok_or(RowsFault::NotFromStandardInput(format));
             vec![streamed.map(|it| Source::StandardInput(it, types(records)))]

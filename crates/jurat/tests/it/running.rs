@@ -1,10 +1,11 @@
 //! Running: rows from elsewhere, limits, stopping and resuming, and asynchronous callers.
 
+use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, mpsc};
 
 use jurat::compare::{equals, less_than};
-use jurat::{Assertion, Conclusion, Judge, Model, Question, RerunOf, Run, RunOptions, StopReason, Suite};
+use jurat::{Assertion, Conclusion, Judge, Model, Question, RerunOf, Run, RunOptions, StopReason, Suite, Watch};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
@@ -44,6 +45,46 @@ fn rows_are_read_while_the_run_continues() {
 }
 
 #[test]
+fn rows_that_were_read_ahead_are_not_judged_after_an_interrupt() {
+    /// Rows that are there once the run is interrupted.
+    struct Late {
+        watch: mpsc::Receiver<Watch>,
+        rows: &'static [u8],
+    }
+    impl Read for Late {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if let Ok(watch) = self.watch.recv() {
+                watch.stop();
+            }
+            self.rows.read(buffer)
+        }
+    }
+    let directory = directory();
+    let (send, watch) = mpsc::channel();
+    let late = Late { watch, rows: b"{\"n\": 1}\n{\"n\": 2}\n" };
+    let running = small().start(RunOptions::in_directory(directory.path()).input(late)).unwrap();
+    send.send(running.watch()).unwrap();
+    drop(send);
+    let run = running.wait().unwrap();
+    assert_eq!((run.conclusion(), run.case_counts().total()), (Conclusion::Interrupted, 0));
+}
+
+#[test]
+fn cases_are_found_by_their_names() {
+    let directory = directory();
+    let options = || RunOptions::in_directory(directory.path());
+    let found = |run: &Run, id: &str| run.cases_of(id).unwrap().iter().map(|it| it.id().to_owned()).collect::<Vec<_>>();
+    let named = small().run(options().rows((0..9).map(|n| json!({ "id": format!("r{n}"), "n": n })))).unwrap();
+    assert_eq!((found(&named, "r7"), found(&named, "r")), (vec!["r7".to_owned()], vec![]));
+    let unnamed = small().run(options().rows((0..9).map(|n| json!({ "n": n })))).unwrap();
+    assert_eq!((found(&unnamed, "rows:8"), found(&unnamed, "rows:10")), (vec!["rows:8".to_owned()], vec![]));
+    assert_eq!(
+        unnamed.cases_of("rows:8").unwrap()[0].task("small").unwrap().message(),
+        "expected a number less than 5, found 7"
+    );
+}
+
+#[test]
 fn only_the_cases_that_failed_are_run_again() {
     let directory = directory();
     let options = || RunOptions::in_directory(directory.path());
@@ -71,7 +112,7 @@ fn rows_that_do_not_fit_are_reported() {
     let options = || RunOptions::in_directory(directory.path());
     let shown = |suite: &Suite, options| suite.run(options).expect_err("it is wrong").to_string();
     assert!(shown(&small(), options().rows([Broken])).contains("this row is broken"));
-    assert!(shown(&small(), options()).contains("give them with `RunOptions::rows`"));
+    assert!(shown(&small(), options()).contains("the suite takes its rows when it is run: give the run some"));
     let own = judged(1, |_| "ok".to_owned());
     assert!(shown(&own, options().rows([json!({})])).starts_with("the suite has rows of its own"));
     assert!(shown(&own, options().filter("1 +")).starts_with("`--filter`: "));
