@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Awaitable, Callable
+from contextvars import Context, copy_context
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import asyncio
     import inspect
+    from typing import TypeAlias
+
+    #: Takes the result of a coroutine, or what it raised.
+    Settle: TypeAlias = "Callable[[Any, BaseException | None], None]"
 
 __all__ = [
+    "Caller",
     "begin",
     "compiled",
     "is_awaitable",
@@ -29,6 +35,34 @@ _loop: tuple[int, asyncio.AbstractEventLoop] | None = None
 _tasks: set[asyncio.Task[None]] = set()
 
 
+class Caller:
+    """Who runs a suite: the event loop that coroutines are awaited on, and the context variables that code sees.
+
+    Without a loop coroutines are awaited on one that the package has for itself, in a thread of its own.
+    """
+
+    __slots__ = ("_context", "_loop")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        self._loop = loop
+        self._context: Context = copy_context()
+
+    def call(self, function: Callable[[Any], Any], argument: Any) -> Any:
+        """Calls a function with the context variables of the caller. Each call has a copy, because calls run at the same time."""
+        return self._context.copy().run(function, argument)
+
+    def begin(self, awaitable: Awaitable[Any], settle: Settle) -> None:
+        """Has it awaited, and hands over its result."""
+        loop = _event_loop() if self._loop is None else self._loop
+        try:
+            loop.call_soon_threadsafe(_begin, loop, awaitable, settle, context=self._context.copy())
+        except RuntimeError as error:
+            # The loop is closed: without this Python warns of a coroutine that was never awaited.
+            if hasattr(awaitable, "close"):
+                awaitable.close()
+            settle(None, error)
+
+
 def then(returned: Any, finish: Callable[[Any], Any]) -> Any:
     """What `finish` makes of the result of a call: now, or once a coroutine is through."""
     return _then(returned, finish) if is_awaitable(returned) else finish(returned)
@@ -43,19 +77,18 @@ def is_awaitable(returned: Any) -> bool:
     return hasattr(returned, "__await__")
 
 
-def begin(awaitable: Awaitable[Any], settle: Callable[[Any, BaseException | None], None]) -> None:
-    """Has it awaited, and hands over its result. All of them wait on one event loop, so that many wait at the same time."""
-    loop = _event_loop()
-    loop.call_soon_threadsafe(_begin, loop, awaitable, settle)
+def begin(awaitable: Awaitable[Any], settle: Settle) -> None:
+    """Has it awaited where no caller is known, and hands over its result."""
+    Caller().begin(awaitable, settle)
 
 
-def _begin(loop: asyncio.AbstractEventLoop, awaitable: Awaitable[Any], settle: Callable[[Any, BaseException | None], None]) -> None:
+def _begin(loop: asyncio.AbstractEventLoop, awaitable: Awaitable[Any], settle: Settle) -> None:
     task = loop.create_task(_awaited(awaitable, settle))
     _tasks.add(task)
     task.add_done_callback(_tasks.discard)
 
 
-async def _awaited(awaitable: Awaitable[Any], settle: Callable[[Any, BaseException | None], None]) -> None:
+async def _awaited(awaitable: Awaitable[Any], settle: Settle) -> None:
     try:
         value = await awaitable
     except BaseException as error:
@@ -98,7 +131,9 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
     left = asyncio.all_tasks(loop)
     for task in left:
         task.cancel()
-    loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+    if left:
+        loop.run_until_complete(asyncio.wait(left))
+    loop.close()
 
 
 def _end(process: int, loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
@@ -130,27 +165,40 @@ def n_positional(function: Callable[..., Any]) -> int:
 def is_known_elsewhere(code: Any) -> bool:
     """Whether another process finds it: functions go there by their names, so lambdas and inner functions do not arrive."""
     import pickle
-    import sys
 
-    # It sends functions as they are.
-    if "cloudpickle" in sys.modules:
-        return True
     try:
         pickle.dumps(code)
     except Exception:
-        return False
+        return _sends_functions_as_they_are()
     return True
 
 
-def source_of(function: Callable[..., Any]) -> str:
-    """The text of a function, for people to know it by."""
+#: Picklers that write the code of a function instead of its name; joblib, Ray and Spark have copies of the first under names of their own.
+_WRITE_CODE = ("cloudpickle", "dill")
+
+
+def _sends_functions_as_they_are() -> bool:
+    """Whether one of those picklers is at work. That it is loaded says nothing: pickle itself may have been called."""
+    import sys
+
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if any(it in frame.f_globals.get("__name__", "").split(".") for it in _WRITE_CODE):
+            return True
+    return False
+
+
+def source_of(code: Callable[..., Any]) -> str:
+    """The text of a function, for people to know it by, or of a class."""
     import inspect
+    import textwrap
 
     try:
-        lines = inspect.getsource(function).strip()
+        lines = textwrap.dedent(inspect.getsource(code)).strip()
     except (OSError, TypeError):
-        return getattr(function, "__qualname__", repr(function))
-    return lines if len(lines) <= 2000 else f"{lines[:2000]} …"
+        return getattr(code, "__qualname__", repr(code))
+    return lines if len(lines) <= 2000 or isinstance(code, type) else f"{lines[:2000]} …"
 
 
 def compiled(source: str, what: str) -> Callable[..., Any]:

@@ -14,23 +14,31 @@ the scenario does not say which node it starts with
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from jurat.run import Run
 
 __all__ = [
     "DataError",
+    "DuplicateIdError",
     "EvaluatorError",
     "JuratError",
+    "MissingDirectoryError",
     "ModelError",
     "OutcomeError",
     "OutcomeTypeError",
+    "PlanWarning",
     "PrimitiveError",
     "PrimitiveNotImplementedError",
     "PrimitiveTypeError",
     "Problem",
     "ReadError",
     "RunError",
+    "RunFailed",
     "ScenarioError",
     "SuiteError",
+    "SuiteNotFoundError",
     "UsageError",
     "WriteError",
 ]
@@ -58,6 +66,20 @@ class SuiteError(JuratError, ValueError):
     def __init__(self, message: str, problems: Sequence[Problem] = ()) -> None:
         super().__init__(message)
         self.problems = list(problems)
+
+    def __reduce__(self) -> tuple[type[SuiteError], tuple[str, list[Problem]]]:
+        return type(self), (str(self), self.problems)
+
+
+class SuiteNotFoundError(SuiteError, FileNotFoundError):
+    """The file of a definition is not there, or cannot be read."""
+
+
+class PlanWarning(UserWarning):
+    """Something about a definition that does not keep it from running, but is probably a mistake: a path that finds nothing, a label that is never given.
+
+    `suite.problems` has the same as data.
+    """
 
 
 class DataError(JuratError, ValueError):
@@ -104,8 +126,29 @@ class RunError(JuratError):
     """The run ended before its end. Requests and responses until then are stored: running again resumes it."""
 
 
+class DuplicateIdError(RunError, ValueError):
+    """Two rows have the same id."""
+
+
+class RunFailed(JuratError, AssertionError):
+    """A run did not pass: `Run.raise_for_failures` raises it."""
+
+    run: Run
+
+    def __init__(self, message: str, run: Run) -> None:
+        super().__init__(message)
+        self.run = run
+
+    def __reduce__(self) -> tuple[type[RunFailed], tuple[str, Run]]:
+        return RunFailed, (str(self), self.run)
+
+
 class ReadError(JuratError, OSError):
     """A run, a recording or a file cannot be read."""
+
+
+class MissingDirectoryError(UsageError, NotADirectoryError):
+    """The directory that runs are to be stored in is none."""
 
 
 class WriteError(JuratError, OSError):

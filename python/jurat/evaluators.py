@@ -59,6 +59,9 @@ def normalize(
 class Evaluator:
     """A function with a name and outputs. Calling it gives results rather than what the function returns."""
 
+    #: Whether it has no name but the one that all have which are given none.
+    is_anonymous = False
+
     def __init__(self, function: Callable[..., Any], name: str, outputs: Sequence[Mapping[str, Any]]) -> None:
         self.__qualname__: str = type(self).__qualname__
         functools.update_wrapper(self, function)
@@ -88,7 +91,9 @@ class Evaluator:
 
     def call(self, arguments: dict[str, Any]) -> Any:
         """Calls the function with arguments by their names, and gives what it returns."""
-        return then(self.function(*(arguments.pop(it) for it in self._positional if it in arguments), **arguments), _plain)
+        # Python reads named arguments before it runs a generator: those by place are taken out first.
+        by_place = [arguments.pop(it) for it in self._positional if it in arguments]
+        return then(self.function(*by_place, **arguments), _plain)
 
     @functools.cached_property
     def _positional(self) -> list[str]:
@@ -132,7 +137,9 @@ def evaluator(
     def wrap(function: Callable[..., Any]) -> Evaluator:
         given = str(getattr(function, "__name__", ""))
         # A lambda has no name that a task could have.
-        return Evaluator(function, name or (given if given.isidentifier() else "evaluator"), outputs)
+        made = Evaluator(function, name or (given if given.isidentifier() else "evaluator"), outputs)
+        made.is_anonymous = name is None and not given.isidentifier()
+        return made
 
     return wrap
 

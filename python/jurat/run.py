@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from jurat import _jurat
-from jurat.errors import UsageError
+from jurat.errors import RunFailed, UsageError
 
 if TYPE_CHECKING:
     import pandas
@@ -60,6 +60,8 @@ class TaskResult:
     cost_usd: float | None
     seconds: float | None
     requests: int
+    #: The results of the outputs of an evaluator that has several, or of the dimensions that a judge scored: `content-check.toxicity`.
+    outputs: tuple[TaskResult, ...] = ()
 
     @property
     def passed(self) -> bool | None:
@@ -69,7 +71,7 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class Case:
-    """One case of a run, with the results of its tasks."""
+    """One case of a run, with the results of its tasks. The outputs of a task stand behind it, each with a result of its own."""
 
     id: str
     verdict: str
@@ -92,12 +94,25 @@ class Case:
         """The tasks that make it fail: those that count and did not pass."""
         return tuple(it for it in self.tasks if it.is_counted and it.verdict == "failed")
 
+    @property
+    def errors(self) -> tuple[TaskResult, ...]:
+        """The tasks that could not be judged."""
+        return tuple(it for it in self.tasks if it.verdict == "error")
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether it passed; `None` when it could not be judged, or nothing was."""
+        return {"passed": True, "failed": False}.get(self.verdict)
+
     def task(self, id: str) -> TaskResult:
-        """One of its tasks."""
+        """One of its tasks, or one of their outputs: `content-check.toxicity`."""
         for task in self.tasks:
             if task.id.lower() == id.lower():
                 return task
-        raise KeyError(id)
+        raise KeyError(f"there is no task `{id}`; there are {', '.join(it.id for it in self.tasks) or 'none'}")
+
+    def __getitem__(self, id: str) -> TaskResult:
+        return self.task(id)
 
 
 class Run:
@@ -109,6 +124,10 @@ class Run:
     def __init__(self, run: _jurat.Run) -> None:
         self._run = run
         self._summary: dict[str, Any] | None = None
+
+    def __reduce__(self) -> tuple[Any, tuple[Path]]:
+        # All of it is in its file, which another process of this machine opens.
+        return open_run, (self.path.absolute(),)
 
     @property
     def _figures(self) -> dict[str, Any]:
@@ -132,21 +151,47 @@ class Run:
         return self._run.conclusion
 
     @property
+    def passed(self) -> bool:
+        """Whether it passed: every threshold was reached, and everything that counts could be judged. `decision` says why."""
+        return self.conclusion == "passed"
+
+    @property
+    def failures(self) -> Iterator[Case]:
+        """The cases that failed, read from the file one by one."""
+        return (it for it in self if it.verdict == "failed")
+
+    @property
+    def errors(self) -> Iterator[Case]:
+        """The cases that could not be judged, read from the file one by one."""
+        return (it for it in self if it.verdict == "error")
+
+    def raise_for_failures(self) -> None:
+        """Raises `RunFailed`, which is an `AssertionError`, where it did not pass: with the reason, and the first cases that failed or could not be judged."""
+        if not self.passed:
+            raise RunFailed(_failure(self), self)
+
+    @property
     def counts(self) -> Counts:
         """How many tasks ended how, over all cases."""
         return Counts(**self._figures["counts"])
 
     @property
     def pass_rate(self) -> float | None:
-        """The share of what was judged that passed; `None` when nothing was judged."""
-        rate: float | None = self._figures["pass_rate"]
+        """The share of what was judged that passed; `None` when nothing was judged, or when no case could be: each ended with an error."""
+        rate: float | None = self._figures["pass_rate"] if self._has_judged else None
         return rate
 
     @property
     def interval(self) -> tuple[float, float] | None:
         """The 95 % interval of the pass rate."""
-        interval: tuple[float, float] | None = self._figures["interval"]
+        interval: tuple[float, float] | None = self._figures["interval"] if self._has_judged else None
         return interval
+
+    @property
+    def _has_judged(self) -> bool:
+        """Whether some case could be judged. Where none could, single tasks that passed say nothing about the subject."""
+        cases: dict[str, int] = self._figures["cases"]
+        return cases["passed"] + cases["failed"] > 0 or not cases["error"]
 
     @property
     def decision(self) -> str:
@@ -193,11 +238,21 @@ class Run:
             start += _CHUNK
 
     def case(self, id: str) -> Case:
-        """The case of a row or scenario, by its id."""
-        for case in self:
-            if case.id == id:
-                return case
-        raise KeyError(id)
+        """The case of a row or scenario, by its id; the first, where several models, prompts or repetitions have one. It is found by the index of the file."""
+        found = self._run.case(id)
+        if found is None:
+            raise KeyError(f"there is no case `{id}` in the run {self.id}")
+        return _case(found)
+
+    def _at(self, place: int) -> Case:
+        """The case with this place, counted from 0."""
+        return _case(self._run.cases(place, 1)[0])
+
+    def __getitem__(self, id: str) -> Case:
+        return self.case(id)
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and self._run.case(id) is not None
 
     def table(self, *, tasks: bool = False) -> str:
         """The tables that the command prints; with one of the results of all tasks of all cases, when that is wanted."""
@@ -293,6 +348,25 @@ def _row(total: dict[str, Any]) -> str:
     return f"<tr>{''.join(f'<td>{it}</td>' for it in cells)}</tr>"
 
 
+#: How many cases a failure names.
+_SHOWN = 10
+
+
+def _failure(run: Run) -> str:
+    """Why a run did not pass, for the reader of a failed test."""
+    lines = [f"{run.decision} (run {run.id})", *run.missed]
+    n_wrong = 0
+    for case in run:
+        if case.verdict in ("failed", "error"):
+            n_wrong += 1
+            if n_wrong <= _SHOWN:
+                tasks = (it for it in case.tasks if it.verdict == case.verdict and (it.is_counted or it.verdict == "error"))
+                lines += [f"  {case.id} {it.id} {it.verdict}: {it.message}" for it in tasks]
+    if n_wrong > _SHOWN:
+        lines.append(f"  and {n_wrong - _SHOWN} more cases")
+    return "\n".join(lines)
+
+
 def _rate(rate: float | None) -> str:
     return "nothing judged" if rate is None else f"{rate:.1%} passed"
 
@@ -306,7 +380,7 @@ def _case(case: dict[str, Any]) -> Case:
     return Case(
         id=case["id"],
         verdict=case["verdict"],
-        tasks=tuple(TaskResult(**it) for it in case["tasks"]),
+        tasks=tuple(it for task in case["tasks"] for it in _results(task)),
         counts=Counts(**case["counts"]),
         subject=case["subject"],
         prompt=case["prompt"],
@@ -315,3 +389,15 @@ def _case(case: dict[str, Any]) -> Case:
         cost_usd=case["cost_usd"],
         execution=execution,
     )
+
+
+def _results(task: dict[str, Any]) -> tuple[TaskResult, ...]:
+    """The result of a task, and behind it those of its outputs."""
+    outputs = tuple(_output(task["kind"], it) for it in task["outputs"])
+    return (TaskResult(**{**task, "outputs": outputs}), *outputs)
+
+
+def _output(kind: str, output: dict[str, Any]) -> TaskResult:
+    # It is part of its task, which counts, costs and asks.
+    part: dict[str, Any] = {"is_counted": False, "expected": None, "actual": None, "reply": None, "cost_usd": None, "seconds": None, "requests": 0}
+    return TaskResult(kind=kind, **part, **output)

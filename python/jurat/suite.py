@@ -9,50 +9,20 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jurat import _jurat
-from jurat._called import is_known_elsewhere, then
+from jurat._called import Caller, is_known_elsewhere, then
+from jurat._options import RunOptions, Unpack
 from jurat._resuming import digest_of
 from jurat._running import awaited, finished
+from jurat._warned import warn, words_of
 from jurat.errors import Problem, UsageError
-from jurat.rows import given
+from jurat.rows import given, n_rows
 from jurat.run import Run
 from jurat.subject import Subject
 
 if TYPE_CHECKING:
-    from typing_extensions import TypedDict, Unpack
-
     from jurat.agents import Agent
     from jurat.evaluators import Evaluator
     from jurat.scenario import ScenarioDefinition
-
-    class RunOptions(TypedDict, total=False):
-        """How a suite is run: the options of `jurat run`. Times are seconds."""
-
-        directory: str | PathLike[str] | None
-        models: Mapping[str, str]
-        variables: Mapping[str, str]
-        limit: int | None
-        filter: str | None
-        tags: Sequence[str]
-        repeat: int | None
-        concurrency: int | None
-        budget_usd: float | None
-        budget_tokens: int | None
-        budget_calls: int | None
-        timeout: float | None
-        request_timeout: float | None
-        fail_fast: bool
-        keep_going: bool
-        rerun: str | Sequence[str]
-        rerun_from: str | None
-        fresh: bool
-        max_age: float | None
-        replay: str | PathLike[str] | None
-        stream: bool
-        keep_all: bool
-        durable: bool
-        unsafe_code: bool
-        unsafe_host: bool
-
 
 __all__ = ["Model", "Plan", "Question", "Reply", "Suite", "evaluate_batch"]
 
@@ -113,12 +83,15 @@ class Plan(str):
     def __reduce__(self) -> tuple[Any, tuple[str, str]]:
         return Plan, (str(self), self.svg)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         return f"<div>{self.svg}</div>"
 
 
 class Suite:
-    """A definition without errors. What is wrong with one is reported at once, as a `SuiteError`.
+    """A definition without errors. What is wrong with one is reported at once, as a `SuiteError`; what is probably a mistake, as a `PlanWarning`.
 
     The definition is what a file would hold, as a dict. The model of a role is `provider/model`, or a function; `evaluators` are functions that look at
     answers, `agents` functions that are given cases. All of them may be coroutines. Many calls wait at the same time, an exception in one is an error of what
@@ -149,6 +122,19 @@ class Suite:
         evaluators: Sequence[Evaluator | Callable[..., Any]] = (),
         agents: Mapping[str, Agent] | None = None,
     ) -> None:
+        self._build(definition, name, directory, models, scenarios, evaluators, agents)
+        warn(map(words_of, self.problems))
+
+    def _build(
+        self,
+        definition: Mapping[str, Any],
+        name: str,
+        directory: str | PathLike[str],
+        models: Mapping[str, str | Mapping[str, Any] | Model] | None,
+        scenarios: Sequence[ScenarioDefinition],
+        evaluators: Sequence[Evaluator | Callable[..., Any]],
+        agents: Mapping[str, Agent] | None,
+    ) -> None:
         given: dict[str, Any] = {"name": name, "directory": directory, "models": dict(models or {})}
         given |= {"scenarios": tuple(scenarios), "evaluators": tuple(evaluators), "agents": dict(agents or {})}
         self._made: tuple[Any, ...] = (_suite, dict(definition), given)
@@ -169,14 +155,33 @@ class Suite:
         self._suite = _jurat.Suite(name, written, directory=directory, code=code)
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Suite:
-        """Reads a suite from a file of YAML or JSON, as the command does."""
+    def _quiet(
+        cls,
+        definition: Mapping[str, Any],
+        *,
+        name: str = "suite",
+        directory: str | PathLike[str] = ".",
+        models: Mapping[str, str | Mapping[str, Any] | Model] | None = None,
+        scenarios: Sequence[ScenarioDefinition] = (),
+        evaluators: Sequence[Evaluator | Callable[..., Any]] = (),
+        agents: Mapping[str, Agent] | None = None,
+    ) -> Suite:
+        """The same without warnings: for definitions that were built before, and warned of then."""
         suite = cls.__new__(cls)
-        suite._suite = _jurat.load_suite(path)
-        suite._asks = True
-        suite._has_other_cases = True
-        suite._made = (cls.load, path)
-        suite._code = {}
+        suite._build(definition, name, directory, models, scenarios, evaluators, agents)
+        return suite
+
+    @classmethod
+    def load(
+        cls, path: str | PathLike[str], *, run_profile: str | None = None, evaluation_profile: str | None = None
+    ) -> Suite:
+        """Reads a suite from a file of YAML or JSON, as the command does.
+
+        The profiles are those of a campaign of personal_agent_eval, by their names or files: how its cases are run, and how they are judged, with the policy that
+        allows Python hooks.
+        """
+        suite = _loaded(path, run_profile, evaluation_profile)
+        warn(map(words_of, suite.problems))
         return suite
 
     @property
@@ -195,9 +200,14 @@ class Suite:
         return self._suite.stages
 
     @property
-    def warnings(self) -> list[Problem]:
-        """What does not keep it from running, but is probably a mistake."""
+    def problems(self) -> list[Problem]:
+        """What does not keep it from running, but is probably a mistake. The same is a `PlanWarning` when the suite is made."""
         return self._suite.warnings
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """The same as `problems`."""
+        return self.problems
 
     def plan(self) -> Plan:
         """What a run would do, in words; a notebook shows it as a graph."""
@@ -211,32 +221,36 @@ class Suite:
         `rows` are for suites without rows of their own: a list, an iterator, a data frame, a table of Arrow. They are copied into the run where it asks
         models, and where there are 10,000 of them at most; else only those that do not pass are, unless `keep_all` says otherwise.
         """
-        return Run(finished(self._started(rows, options), progress=progress, total=self._total(rows, options)))
+        return Run(finished(self._started(rows, options, Caller()), progress=progress, total=self._total(rows, options)))
 
     async def run_async(
         self, rows: Iterable[Any] | Any | None = None, *, progress: bool | None = None, **options: Unpack[RunOptions]
     ) -> Run:
-        """The same in an event loop, which is not blocked."""
-        return Run(await awaited(self._started(rows, options), progress=progress, total=self._total(rows, options)))
+        """The same in an event loop, which is not blocked. Coroutines are awaited on that loop, with the context variables of the caller."""
+        import asyncio
+
+        caller = Caller(asyncio.get_running_loop())
+        return Run(await awaited(self._started(rows, options, caller), progress=progress, total=self._total(rows, options)))
 
     def _total(self, rows: Any, options: Mapping[str, Any]) -> int | None:
         """How many cases there will be, where the number of rows is known: each is one, unless some are left out or asked about several times."""
-        if self._has_other_cases or not hasattr(rows, "__len__") or options.get("filter") or options.get("tags"):
+        n, limit = n_rows(rows), options.get("limit")
+        if n is None or self._has_other_cases or options.get("filter") or options.get("tags"):
             return None
-        n, limit = len(rows), options.get("limit")
         return n if limit is None else min(n, limit)
 
-    def _started(self, rows: Any, options: Mapping[str, Any], items: str | None = None) -> _jurat.Running:
+    def _started(self, rows: Any, options: Mapping[str, Any], caller: Caller, items: str | None = None) -> _jurat.Running:
         wanted = {key: dict(it) if isinstance(it, Mapping) else it for key, it in options.items()}
         if rows is None:
-            return self._suite.start(wanted)
+            return self._suite.start(wanted, caller=caller)
         # Rows that are in no file can be explained later only if they are copied; of very many, those that pass are not worth it.
-        wanted.setdefault("keep_all", self._asks or (hasattr(rows, "__len__") and len(rows) <= _MOST_KEPT))
+        n = n_rows(rows)
+        wanted.setdefault("keep_all", self._asks or (n is not None and n <= _MOST_KEPT))
         if items is None:
             if self._asks:
                 wanted["rows_digest"] = digest_of(rows, self._code.values())
             rows, items = given(rows)
-        return self._suite.start(wanted, rows=rows, items=items)
+        return self._suite.start(wanted, rows=rows, items=items, caller=caller)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         # It goes to other processes as what it was made from, and is made anew there.
@@ -281,7 +295,17 @@ def _batch(run: Run) -> Any:
 
 
 def _suite(definition: Any, given: dict[str, Any]) -> Suite:
-    return Suite(definition, **given)
+    return Suite._quiet(definition, **given)
+
+
+def _loaded(path: str | PathLike[str], run_profile: str | None = None, evaluation_profile: str | None = None) -> Suite:
+    suite = Suite.__new__(Suite)
+    suite._suite = _jurat.load_suite(path, run_profile, evaluation_profile)
+    suite._asks = True
+    suite._has_other_cases = True
+    suite._made = (_loaded, path, run_profile, evaluation_profile)
+    suite._code = {}
+    return suite
 
 
 def _named(models: Mapping[str, Any], evaluators: Mapping[str, Any], agents: Mapping[str, Agent]) -> dict[str, Any]:
@@ -311,17 +335,30 @@ def _evaluators(written: dict[str, Any], evaluators: Sequence[Evaluator | Callab
     from jurat.evaluators import Evaluator, evaluator_of
 
     found = {name: Evaluator(it.function, name, it.outputs) for name, it in zip(named, map(evaluator_of, named.values()), strict=True)}
-    for it in map(evaluator_of, [*evaluators, *in_tasks]):
-        if it.name in found and found[it.name].function is not it.function:
-            raise UsageError(f"two evaluators are called `{it.name}`; give one of them another name")
-        found[it.name] = it
+    for it in map(evaluator_of, evaluators):
+        _add_evaluator(found, it)
+    written["tasks"] = [_with_name(it, found) if isinstance(it, Mapping) and callable(it.get("evaluate")) else it for it in tasks]
     written["evaluators"] = {**known, **{name: it.called() for name, it in found.items()}}
-    if in_tasks:
-        written["tasks"] = [
-            {**it, "evaluate": evaluator_of(it["evaluate"]).name} if isinstance(it, Mapping) and callable(it.get("evaluate")) else it
-            for it in tasks
-        ]
     return {name: it.call for name, it in found.items()}
+
+
+def _with_name(task: Mapping[str, Any], found: dict[str, Evaluator]) -> dict[str, Any]:
+    """A task with the name of its evaluator, which is added to those that were found. A lambda has the name of its task."""
+    from jurat.evaluators import Evaluator, evaluator_of
+
+    evaluator = evaluator_of(task["evaluate"])
+    known = found.get(evaluator.name)
+    is_other = known is not None and known.function is not evaluator.function
+    if "id" in task and (evaluator.is_anonymous or is_other):
+        evaluator = Evaluator(evaluator.function, str(task["id"]), evaluator.outputs)
+    _add_evaluator(found, evaluator)
+    return {**task, "evaluate": evaluator.name}
+
+
+def _add_evaluator(found: dict[str, Evaluator], evaluator: Evaluator) -> None:
+    known = found.setdefault(evaluator.name, evaluator)
+    if known.function is not evaluator.function:
+        raise UsageError(f"two evaluators are called `{evaluator.name}`; give one of them another name")
 
 
 def _agents(written: dict[str, Any], agents: Mapping[str, Agent]) -> dict[str, Any]:

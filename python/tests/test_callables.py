@@ -397,7 +397,7 @@ class TestOtherProcesses:
             pickle.dumps(scenario.validate())
         for suite, what in (
             (jurat.Suite({"tasks": [tone]}, models={"judge": lambda _: "yes"}), "the model of `judge`"),
-            (jurat.Suite({"tasks": [{"id": "it", "evaluate": lambda answer: 1}]}), "the evaluator `evaluator`"),
+            (jurat.Suite({"tasks": [{"id": "it", "evaluate": lambda answer: 1}]}), "the evaluator `it`"),
             (jurat.Suite({"cases": [{"id": "it", "task": "Do it."}], "tasks": [SAID]}, agents={"helper": lambda _: "done"}), "the agent `helper`"),
         ):
             with pytest.raises(UsageError, match=f"{what} is a function that other processes cannot find"):

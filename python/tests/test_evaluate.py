@@ -84,10 +84,14 @@ def test_what_is_wrong_with_tasks_is_told_at_once() -> None:
         GenAIEvalDataset([], [])
 
 
-def test_a_value_that_is_no_data_is_named() -> None:
-    dataset = GenAIEvalDataset([GenAIEvalRecord({"status": b"paid"})], [paid()])
-    with pytest.raises(DataError, match="a value of type `bytes` cannot be written as JSON"):
-        dataset.evaluate()
+def test_a_value_that_is_no_data_is_an_error_of_its_record_alone() -> None:
+    contexts = [{"status": "paid"}, {"status": "paid", "raw": {"pages": [1, b"x"]}}, {"status": "open"}]
+    records = [GenAIEvalRecord(it, id=str(number)) for number, it in enumerate(contexts)]
+    results = GenAIEvalDataset(records, [paid()]).evaluate()
+    assert [it.verdict for it in results] == ["passed", "error", "failed"]
+    assert [it.id for it in results] == ["0", "1", "2"]
+    (error,) = results["1"].errors
+    assert error.message.startswith("row 2 cannot be judged: `raw.pages[1]`: a value of type `bytes` cannot be written as JSON")
 
 
 def test_an_exception_while_rows_are_made_comes_through() -> None:

@@ -47,7 +47,7 @@ def test_every_primitive_is_there_with_its_parameters(name: str, parameters: lis
 
 
 def test_every_option_of_a_run_is_a_keyword() -> None:
-    module = ast.parse((Path(jurat.__file__).parent / "suite.py").read_text())
+    module = ast.parse((Path(jurat.__file__).parent / "_options.py").read_text())
     options = next(it for it in ast.walk(module) if isinstance(it, ast.ClassDef) and it.name == "RunOptions")
     keywords = {it.target.id for it in options.body if isinstance(it, ast.AnnAssign) and isinstance(it.target, ast.Name)}
     assert keywords == set(_jurat.run_options())

@@ -9,7 +9,7 @@ use std::time::Instant;
 use jurat_compare::expression::Interrupt;
 use jurat_core::case::CaseState;
 use jurat_core::plan::CaseSource;
-use jurat_core::verdict::CaseVerdict;
+use jurat_core::verdict::{CaseVerdict, StopReason};
 use jurat_format::value::{Record, Val};
 use jurat_store::records::{RowAt, RowId};
 use jurat_store::run::{BlockBuilder, CaseRanges};

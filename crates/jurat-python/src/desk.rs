@@ -2,8 +2,9 @@
 //!
 //! The engine does not call Python: it leaves a call here and continues, so that no thread of its own waits for the interpreter. One thread takes everything that
 //! waits while it is attached, one call after the other. What turns out to be a coroutine is begun on one event loop for all of them, and holds no thread
-//! while it waits. A slow call occupies only the thread that makes it: when nothing moves for a moment, the next thread takes the calls behind it.
+//! while it waits. Which run a call belongs to is known by the thread that leaves it: its [caller](enter) says where coroutines are awaited. A slow call occupies only the thread that makes it: when nothing moves for a moment, the next thread takes the calls behind it.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,12 +17,22 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::function::described;
 
-/// A callable that threads share.
-pub(crate) type Callable = Arc<Py<PyAny>>;
+/// An object of Python that threads share: a callable, or who runs a suite.
+pub(crate) type Shared = Arc<Py<PyAny>>;
+
+thread_local! {
+    /// Who runs the suite whose calls this thread leaves.
+    static CALLER: RefCell<Option<Shared>> = const { RefCell::new(None) };
+}
+
+/// Says who runs the suite whose calls this thread leaves from now on.
+pub(crate) fn enter(caller: Option<Shared>) {
+    CALLER.set(caller);
+}
 
 /// Has a callable called with one argument. Its result is read while Python is attached, and handed over on that thread.
 pub(crate) fn call<T: 'static>(
-    callable: &Callable,
+    callable: &Shared,
     argument: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyAny>> + Send + 'static,
     read: fn(&Bound<'_, PyAny>) -> PyResult<T>,
     answer: impl FnOnce(Result<T, String>) + Send + 'static,
@@ -30,9 +41,15 @@ pub(crate) fn call<T: 'static>(
     let settle: Settle = Box::new(move |py, returned| {
         answer(returned.and_then(|it| read(&it)).map_err(|error| described(py, &error)));
     });
+    let caller = CALLER.with_borrow(Option::clone);
     DESK.leave(Box::new(move |py| {
-        let returned = argument(py).and_then(|it| callable.bind(py).call1((it,)));
-        settled_or_begun(py, returned, settle);
+        let caller = caller.as_deref().map(|it| it.bind(py));
+        let callable = callable.bind(py);
+        let returned = argument(py).and_then(|argument| match caller {
+            Some(caller) => caller.call_method1(intern!(py, "call"), (callable, argument)),
+            None => callable.call1((argument,)),
+        });
+        settled_or_begun(py, returned, caller, settle);
     }));
 }
 
@@ -69,13 +86,23 @@ type Settle = Box<dyn for<'py> FnOnce(Python<'py>, PyResult<Bound<'py, PyAny>>) 
 type Call = Box<dyn for<'py> FnOnce(Python<'py>) + Send>;
 
 /// Hands over what was returned, or has it awaited first.
-fn settled_or_begun<'py>(py: Python<'py>, returned: PyResult<Bound<'py, PyAny>>, settle: Settle) {
+fn settled_or_begun<'py>(
+    py: Python<'py>,
+    returned: PyResult<Bound<'py, PyAny>>,
+    caller: Option<&Bound<'py, PyAny>>,
+    settle: Settle,
+) {
     match returned {
         Ok(awaitable) if is_awaitable(&awaitable) => {
             // Without a ticket the waiting side learns that there is no answer.
             let Ok(ticket) = Bound::new(py, Ticket(Mutex::new(Some(settle)))) else { return };
-            let called = py.import(intern!(py, "jurat._called"));
-            let begun = called.and_then(|it| it.call_method1(intern!(py, "begin"), (awaitable, &ticket)));
+            let begin = intern!(py, "begin");
+            let begun = match caller {
+                Some(caller) => caller.call_method1(begin, (awaitable, &ticket)),
+                None => {
+                    py.import(intern!(py, "jurat._called")).and_then(|it| it.call_method1(begin, (awaitable, &ticket)))
+                }
+            };
             if let Err(error) = begun {
                 ticket.get().settle(py, Err(error));
             }

@@ -17,6 +17,12 @@ pub(crate) fn data(py: Python<'_>, message: String) -> PyErr {
     named(py, "DataError", message)
 }
 
+/// Whether an exception says that a value is no data.
+pub(crate) fn is_data(py: Python<'_>, error: &PyErr) -> bool {
+    let class = py.import("jurat.errors").and_then(|it| it.getattr("DataError"));
+    class.is_ok_and(|it| error.is_instance(py, &it))
+}
+
 /// What was asked for does not fit together.
 pub(crate) fn usage(py: Python<'_>, message: String) -> PyErr {
     named(py, "UsageError", message)
@@ -31,13 +37,16 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
         Error::Model(_) => "ModelError",
         Error::Read(_) => "ReadError",
         Error::Write(_) => "WriteError",
+        Error::Run(_) if error.is_duplicate_id() => "DuplicateIdError",
         _ => "RunError",
     };
     named(py, class, error.to_string())
 }
 
 fn suite(py: Python<'_>, message: String, found: &Problems) -> PyErr {
-    let made = py.import("jurat.errors").and_then(|it| it.getattr("SuiteError"));
+    let is_missing = found.codes().any(|it| it == "file::not_found");
+    let class = if is_missing { "SuiteNotFoundError" } else { "SuiteError" };
+    let made = py.import("jurat.errors").and_then(|it| it.getattr(class));
     let made = made.and_then(|it| it.call1((message.trim_end(), problems(py, found)?)));
     made.map_or_else(|error| error, PyErr::from_value)
 }

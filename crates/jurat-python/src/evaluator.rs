@@ -6,10 +6,11 @@ use jurat_core::evaluator::{
 };
 use jurat_core::scenario::Function;
 use jurat_format::value::Val;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyIterator, PyList, PySet, PyString,
-    PyTuple,
+    PyTuple, PyType,
 };
 
 use crate::error::named;
@@ -83,7 +84,7 @@ fn config(stored: &Val<'_>) -> Result<OutputConfig, String> {
     Ok(OutputConfig { description: text(stored, "description"), direction, kind, name })
 }
 
-/// An object as code returned it, with everything that JSON loses.
+/// An object as code returned it, with everything that JSON loses. Instances of subclasses are what they extend: `np.float64` is a float, a `StrEnum` a text.
 fn object(value: &Bound<'_, PyAny>) -> PyResult<Object> {
     let items = |list: &Bound<'_, PyAny>| -> PyResult<Vec<Object>> {
         PyIterator::from_object(list)?.map(|it| object(&it?)).collect()
@@ -92,28 +93,78 @@ fn object(value: &Bound<'_, PyAny>) -> PyResult<Object> {
         Object::None
     } else if let Ok(it) = value.cast_exact::<PyBool>() {
         Object::Bool(it.is_true())
-    } else if value.is_exact_instance_of::<PyInt>() {
+    } else if let Some(plain) = plain(value)? {
+        object(&plain)?
+    } else if value.is_instance_of::<PyInt>() {
         match value.extract::<i64>() {
             Ok(number) => Object::Int(number),
             Err(_) => Object::integer(value.str()?.to_str()?).unwrap_or(Object::None),
         }
-    } else if let Ok(it) = value.cast_exact::<PyFloat>() {
+    } else if let Ok(it) = value.cast::<PyFloat>() {
         Object::Float(it.value())
-    } else if let Some(text) = value.cast_exact::<PyString>().ok().and_then(|it| it.to_str().ok()) {
+    } else if let Some(text) = value.cast::<PyString>().ok().and_then(|it| it.to_str().ok()) {
         Object::Str(text.to_owned())
-    } else if value.is_exact_instance_of::<PyList>() {
-        Object::List(items(value)?)
-    } else if value.is_exact_instance_of::<PyTuple>() {
-        Object::Tuple(items(value)?)
-    } else if value.is_exact_instance_of::<PySet>() || value.is_exact_instance_of::<PyFrozenSet>() {
-        Object::Set(items(value)?)
-    } else if value.is_exact_instance_of::<PyBytes>() || value.is_exact_instance_of::<PyByteArray>() {
-        Object::Bytes(value.extract::<Vec<u8>>()?)
-    } else if let Ok(it) = value.cast_exact::<PyComplex>() {
-        Object::Complex { re: it.real(), im: it.imag() }
-    } else if let Ok(dict) = value.cast_exact::<PyDict>() {
+    } else if let Ok(dict) = value.cast::<PyDict>() {
         Object::Dict(dict.iter().map(|(key, it)| Ok((object(&key)?, object(&it)?))).collect::<PyResult<_>>()?)
+    } else if value.is_instance_of::<PyList>() {
+        Object::List(items(value)?)
+    } else if value.is_instance_of::<PyTuple>() {
+        Object::Tuple(items(value)?)
+    } else if value.is_instance_of::<PySet>() || value.is_instance_of::<PyFrozenSet>() {
+        Object::Set(items(value)?)
+    } else if value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyByteArray>() {
+        Object::Bytes(value.extract::<Vec<u8>>()?)
+    } else if let Ok(it) = value.cast::<PyComplex>() {
+        Object::Complex { re: it.real(), im: it.imag() }
     } else {
         Object::Other { type_name: value.get_type().name()?.to_string(), repr: value.repr()?.to_string() }
     })
+}
+
+/// The object that stands for one of a kind that is not Python's own: the value of an enumeration, the number in a scalar of numpy, the fields of a dataclass or
+/// of a pydantic model. `None` for all others.
+fn plain<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = value.py();
+    let class = value.get_type();
+    let is_usual = value.is_exact_instance_of::<PyString>()
+        || value.is_exact_instance_of::<PyFloat>()
+        || value.is_exact_instance_of::<PyInt>()
+        || value.is_exact_instance_of::<PyDict>();
+    if is_usual || value.is_instance_of::<PyType>() {
+        return Ok(None);
+    }
+    if class.hasattr(intern!(py, "__members__"))? {
+        return value.getattr(intern!(py, "value")).map(Some);
+    }
+    if value.hasattr(intern!(py, "model_dump"))? {
+        return present(&value.call_method0(intern!(py, "model_dump"))?).map(Some);
+    }
+    if value.hasattr(intern!(py, "__dataclass_fields__"))? {
+        let names = value.getattr(intern!(py, "__dataclass_fields__"))?;
+        let fields = PyDict::new(py);
+        for name in PyIterator::from_object(&names)? {
+            let name = name?;
+            fields.set_item(&name, value.getattr(name.cast::<PyString>()?)?)?;
+        }
+        return present(&fields).map(Some);
+    }
+    let module = class.module()?;
+    match (module.to_str()?, class.name()?.to_str()?) {
+        // A scalar; an array is no answer, and is reported as what it is.
+        ("numpy", name) if name != "ndarray" && value.hasattr(intern!(py, "item"))? => {
+            let item = value.call_method0(intern!(py, "item"))?;
+            Ok(Some(item).filter(|it| !it.get_type().is(&class)))
+        }
+        ("decimal", "Decimal") => value.call_method0(intern!(py, "__float__")).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The fields that are there: one that is `None` was not given.
+fn present<'py>(fields: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let given = PyDict::new(fields.py());
+    for (name, value) in fields.cast::<PyDict>()?.iter().filter(|(_, value)| !value.is_none()) {
+        given.set_item(name, value)?;
+    }
+    Ok(given.into_any())
 }

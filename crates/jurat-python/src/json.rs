@@ -49,16 +49,54 @@ pub(crate) fn value(value: &Bound<'_, PyAny>) -> PyResult<jurat_format::value::V
 
 /// Appends an object as JSON.
 pub(crate) fn write(value: &Bound<'_, PyAny>, json: &mut Vec<u8>) -> PyResult<()> {
-    any(value, json, 0)
+    any(value, json, 0).map_err(|it| it.raised(value.py()))
 }
 
-fn any(value: &Bound<'_, PyAny>, json: &mut Vec<u8>, level: usize) -> PyResult<()> {
+/// Why an object cannot be written, and where in the whole it stands.
+struct Refusal {
+    error: PyErr,
+    /// From the inside out: names of members, and places in lists.
+    path: Vec<String>,
+}
+
+impl From<PyErr> for Refusal {
+    fn from(error: PyErr) -> Refusal {
+        Refusal { error, path: Vec::new() }
+    }
+}
+
+impl Refusal {
+    /// The same, seen from the object or list around it.
+    fn within(mut self, part: impl FnOnce() -> String) -> Refusal {
+        self.path.push(part());
+        self
+    }
+
+    /// The exception, with the place when it is ours: one of the caller's code is raised as it is.
+    fn raised(self, py: Python<'_>) -> PyErr {
+        if self.path.is_empty() || !error::is_data(py, &self.error) {
+            return self.error;
+        }
+        let mut path = String::new();
+        for part in self.path.iter().rev() {
+            let dot = if path.is_empty() || part.starts_with('[') { "" } else { "." };
+            path.push_str(dot);
+            path.push_str(part);
+        }
+        error::data(py, format!("`{path}`: {}", self.error.value(py)))
+    }
+}
+
+/// Whether an object could be written.
+type Written = Result<(), Refusal>;
+
+fn any(value: &Bound<'_, PyAny>, json: &mut Vec<u8>, level: usize) -> Written {
     if let Ok(text) = value.cast::<PyString>() {
-        return string(text, json);
+        return Ok(string(text, json)?);
     }
     if level > MOST_LEVELS {
         let message = format!("a value has more than {MOST_LEVELS} levels; does it hold itself?");
-        return Err(error::data(value.py(), message));
+        return Err(error::data(value.py(), message).into());
     }
     if let Ok(dict) = value.cast::<PyDict>() {
         return members(dict.iter().map(Ok), json, level);
@@ -72,7 +110,7 @@ fn any(value: &Bound<'_, PyAny>, json: &mut Vec<u8>, level: usize) -> PyResult<(
         return Ok(());
     }
     if value.cast::<PyInt>().is_ok() && !is_enumeration(value)? {
-        return integer(value, json);
+        return Ok(integer(value, json)?);
     }
     if let Ok(number) = value.cast::<PyFloat>() {
         float(number.value(), json);
@@ -91,10 +129,10 @@ fn any(value: &Bound<'_, PyAny>, json: &mut Vec<u8>, level: usize) -> PyResult<(
 }
 
 /// What is not among the usual.
-fn rare(value: &Bound<'_, PyAny>, json: &mut Vec<u8>, level: usize) -> PyResult<()> {
+fn rare(value: &Bound<'_, PyAny>, json: &mut Vec<u8>, level: usize) -> Written {
     let py = value.py();
     if is_called(value, "decimal", "Decimal")? {
-        return decimal(value, json);
+        return Ok(decimal(value, json)?);
     }
     if let Some(plain) = plain(value)? {
         return any(&plain, json, level + 1);
@@ -118,7 +156,7 @@ fn rare(value: &Bound<'_, PyAny>, json: &mut Vec<u8>, level: usize) -> PyResult<
         let pairs = mapping.items()?;
         return members(pairs.iter().map(|it| it.extract::<Pair<'_>>()), json, level);
     }
-    Err(refused(value))
+    Err(refused(value).into())
 }
 
 /// The object that stands for one of a kind that is not JSON's own.
@@ -177,7 +215,7 @@ fn named_fields<'py>(tuple: &Bound<'py, PyTuple>) -> PyResult<Option<Vec<Pair<'p
     Ok(Some(names.into_iter().zip(tuple.iter()).collect()))
 }
 
-fn members<'py>(pairs: impl Iterator<Item = PyResult<Pair<'py>>>, json: &mut Vec<u8>, level: usize) -> PyResult<()> {
+fn members<'py>(pairs: impl Iterator<Item = PyResult<Pair<'py>>>, json: &mut Vec<u8>, level: usize) -> Written {
     json.push(b'{');
     let mut is_first = true;
     for pair in pairs {
@@ -191,18 +229,18 @@ fn members<'py>(pairs: impl Iterator<Item = PyResult<Pair<'py>>>, json: &mut Vec
             Err(_) => odd_key(&key, json)?,
         }
         json.push(b':');
-        any(&value, json, level + 1)?;
+        any(&value, json, level + 1).map_err(|it| it.within(|| key.to_string()))?;
     }
     json.push(b'}');
     Ok(())
 }
 
 /// A key that is no text, as Python's own `json` writes it.
-fn odd_key(key: &Bound<'_, PyAny>, json: &mut Vec<u8>) -> PyResult<()> {
+fn odd_key(key: &Bound<'_, PyAny>, json: &mut Vec<u8>) -> Written {
     let is_scalar = key.is_none() || key.is_instance_of::<PyInt>() || key.is_instance_of::<PyFloat>();
     if !is_scalar {
         let message = format!("a key of type `{}` cannot be written as JSON; keys are text", type_name(key));
-        return Err(error::data(key.py(), message));
+        return Err(error::data(key.py(), message).into());
     }
     json.push(b'"');
     any(key, json, 0)?;
@@ -210,17 +248,13 @@ fn odd_key(key: &Bound<'_, PyAny>, json: &mut Vec<u8>) -> PyResult<()> {
     Ok(())
 }
 
-fn items<'py>(
-    list: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
-    json: &mut Vec<u8>,
-    level: usize,
-) -> PyResult<()> {
+fn items<'py>(list: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>, json: &mut Vec<u8>, level: usize) -> Written {
     json.push(b'[');
     for (ix, item) in list.enumerate() {
         if ix > 0 {
             json.push(b',');
         }
-        any(&item?, json, level + 1)?;
+        any(&item?, json, level + 1).map_err(|it| it.within(|| format!("[{ix}]")))?;
     }
     json.push(b']');
     Ok(())
@@ -257,10 +291,15 @@ fn string(text: &Bound<'_, PyString>, json: &mut Vec<u8>) -> PyResult<()> {
 }
 
 fn refused(value: &Bound<'_, PyAny>) -> PyErr {
-    let message = format!(
-        "a value of type `{}` cannot be written as JSON; give text, numbers, lists, dicts, dataclasses or pydantic models",
-        type_name(value)
-    );
+    let message = if value.is_instance_of::<PyType>() {
+        let name = value.getattr(intern!(value.py(), "__name__")).map_or_else(|_| "?".to_owned(), |it| it.to_string());
+        format!("the class `{name}` is no value; give an instance of it")
+    } else {
+        format!(
+            "a value of type `{}` cannot be written as JSON; give text, numbers, lists, dicts, dataclasses or pydantic models",
+            type_name(value)
+        )
+    };
     error::data(value.py(), message)
 }
 

@@ -99,6 +99,12 @@ impl Run {
         cases.iter().map(|it| case(py, it)).collect()
     }
 
+    /// The first case with this id; `None` when there is none.
+    fn case<'py>(&self, py: Python<'py>, id: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let cases = self.read(py, |run| run.cases_of(id))?;
+        cases.first().map(|it| case(py, it)).transpose()
+    }
+
     fn table(&self, py: Python<'_>, tasks: bool) -> PyResult<String> {
         self.read(py, |run| if tasks { run.task_table() } else { run.table() })
     }
@@ -217,5 +223,18 @@ fn task<'py>(py: Python<'py>, task: &jurat::TaskResult<'_>) -> PyResult<Bound<'p
         cost_usd: task.cost_usd(),
         seconds: task.latency().map(|it| it.as_secs_f64()),
         requests: task.n_requests(),
+        outputs: task.outputs().iter().map(|it| output(py, it)).collect::<PyResult<Vec<_>>>()?,
+    ))
+}
+
+/// The result of an output of a task.
+fn output<'py>(py: Python<'py>, output: &jurat::OutputReport) -> PyResult<Bound<'py, PyDict>> {
+    Ok(dict!(py,
+        id: &output.name,
+        verdict: output.verdict().name(),
+        message: &output.message,
+        label: output.label.as_deref(),
+        score: output.score,
+        explanation: output.explanation.as_deref(),
     ))
 }

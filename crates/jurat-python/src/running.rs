@@ -1,6 +1,6 @@
 //! Runs in progress.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use jurat::Watch;
@@ -20,15 +20,30 @@ pub(crate) struct Running {
     ended: OnceLock<Ended>,
     watch: Watch,
     failed: Failed,
+    notes: Notes,
+}
+
+/// What the caller may want to know, until it is taken.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Notes(Arc<Mutex<Vec<String>>>);
+
+impl Notes {
+    pub(crate) fn add(&self, note: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(note);
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// How a run ended.
 type Ended = Result<Py<Run>, PyErr>;
 
 impl Running {
-    pub(crate) fn new(running: jurat::Running, failed: Failed) -> Running {
+    pub(crate) fn new(running: jurat::Running, failed: Failed, notes: Notes) -> Running {
         let watch = running.watch();
-        Running { running: Mutex::new(Some(running)), ended: OnceLock::new(), watch, failed }
+        Running { running: Mutex::new(Some(running)), ended: OnceLock::new(), watch, failed, notes }
     }
 }
 
@@ -64,6 +79,11 @@ impl Running {
     /// Stops it: nothing new is asked, what is in flight is finished; the second time it is dropped.
     fn stop(&self) {
         self.watch.stop();
+    }
+
+    /// What is to be known about the run as a whole, and what went wrong with requests, since this was called last: two lists of text.
+    fn take_notes(&self) -> (Vec<String>, Vec<String>) {
+        (self.notes.take(), self.watch.take_notes())
     }
 
     /// How far it has come.

@@ -1,21 +1,25 @@
 //! Definitions that are ready to run.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use jurat::{OPTIONS, RerunOf, RunOption, RunOptions, Setting};
+use jurat::{OPTIONS, Profiles, RerunOf, RunOption, RunOptions, Setting};
+use jurat_format::problem::nearest;
+use pyo3::conversion::FromPyObjectOwned;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::arrow::Batches;
-use crate::error::{problems, raised, usage};
+use crate::error::{named, problems, raised, usage};
 use crate::function::function;
 use crate::lines::{Lines, Source};
 use crate::model::model;
 use crate::rows::{Failed, Items, Rows};
-use crate::running::Running;
+use crate::running::{Notes, Running};
 use crate::scenario::Scenario;
-use crate::{evaluator, json};
+use crate::{desk, evaluator, json};
 
 /// Code that a definition names: callables by their names, and the scenarios that it has besides.
 #[derive(FromPyObject)]
@@ -100,13 +104,14 @@ impl Suite {
     }
 
     /// Begins to run it.
-    #[pyo3(signature = (options, *, rows = None, items = "rows"))]
+    #[pyo3(signature = (options, *, rows = None, items = "rows", caller = None))]
     fn start(
         &self,
         py: Python<'_>,
         options: &Bound<'_, PyDict>,
         rows: Option<&Bound<'_, PyAny>>,
         items: &str,
+        caller: Option<Py<PyAny>>,
     ) -> PyResult<Running> {
         let mut wanted = read(options)?;
         let failed = Failed::default();
@@ -119,8 +124,13 @@ impl Suite {
                 _ => wanted.input(given(Items::Rows)?),
             };
         }
-        let running = py.detach(|| self.0.start(wanted)).map_err(|error| raised(py, &error))?;
-        Ok(Running::new(running, failed))
+        let caller = caller.map(Arc::new);
+        let notes = Notes::default();
+        let noted = notes.clone();
+        let running =
+            py.detach(|| self.0.start_within(wanted, move |it| noted.add(it.to_string()), || desk::enter(caller)));
+        let running = running.map_err(|error| raised(py, &error))?;
+        Ok(Running::new(running, failed, notes))
     }
 }
 
@@ -147,8 +157,16 @@ pub(crate) fn run_options() -> Vec<&'static str> {
 
 /// Reads a definition from a file.
 #[pyfunction]
-pub(crate) fn load_suite(py: Python<'_>, path: PathBuf) -> PyResult<Suite> {
-    py.detach(|| jurat::Suite::load(path)).map(Suite).map_err(|error| raised(py, &error))
+#[pyo3(signature = (path, run_profile = None, evaluation_profile = None))]
+pub(crate) fn load_suite(
+    py: Python<'_>,
+    path: PathBuf,
+    run_profile: Option<PathBuf>,
+    evaluation_profile: Option<PathBuf>,
+) -> PyResult<Suite> {
+    let named = |it: Option<PathBuf>| it.map(|it| it.display().to_string());
+    let profiles = Profiles { run: named(run_profile), evaluation: named(evaluation_profile) };
+    py.detach(|| jurat::Suite::load_for_rows(path, profiles)).map(Suite).map_err(|error| raised(py, &error))
 }
 
 /// Options by their names.
@@ -159,14 +177,42 @@ fn read(options: &Bound<'_, PyDict>) -> PyResult<RunOptions> {
         let known = OPTIONS.iter().find(|it| it.name == name);
         match (known, name) {
             _ if value.is_none() => {}
-            (Some(option), _) => set(&mut read, option, &value)?,
-            (None, "directory") => read.directory = value.extract()?,
-            (None, "variables") => read.variables = value.extract()?,
-            (None, "rows_digest") => read.rows_digest = value.extract()?,
-            (None, _) => return Err(usage(options.py(), format!("there is no option `{name}`"))),
+            (Some(option), _) => set(&mut read, option, &value).map_err(|error| misfit(name, error, &value))?,
+            (None, "directory") => read.directory = extracted(name, &value)?,
+            (None, "variables") => read.variables = extracted(name, &value)?,
+            (None, "rows_digest") => read.rows_digest = extracted(name, &value)?,
+            (None, _) => return Err(usage(options.py(), unknown(name))),
         }
     }
+    if !read.directory.as_os_str().is_empty() && !read.directory.is_dir() {
+        let directory = read.directory.display();
+        let message =
+            format!("`directory` is `{directory}`, which is no directory; runs are stored there, so make it first");
+        return Err(named(options.py(), "MissingDirectoryError", message));
+    }
     Ok(read)
+}
+
+fn extracted<'py, T: FromPyObjectOwned<'py>>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<T> {
+    value.extract::<T>().map_err(|error| misfit(name, error.into(), value))
+}
+
+/// That an option does not take a value. What our own checks say is clear already.
+fn misfit(name: &str, error: PyErr, value: &Bound<'_, PyAny>) -> PyErr {
+    let py = value.py();
+    if !error.is_instance_of::<PyTypeError>(py) && !error.is_instance_of::<PyOverflowError>(py) {
+        return error;
+    }
+    let given = value.repr().map_or_else(|_| "?".to_owned(), |it| it.to_string());
+    PyTypeError::new_err(format!("the option `{name}` does not take {given}: {}", error.value(py)))
+}
+
+fn unknown(name: &str) -> String {
+    let known = run_options();
+    match nearest(name, known.iter().copied()) {
+        Some(near) => format!("there is no option `{name}`; did you mean `{near}`?"),
+        None => format!("there is no option `{name}`; there are {}", known.join(", ")),
+    }
 }
 
 /// Sets an option to an object of Python. Times are seconds.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 from jurat._running import awaited, finished
 from jurat.errors import UsageError
 from jurat.evaluate.results import GenAIEvalResults
 from jurat.evaluate.tasks import AssertionTask, EvaluatorTask, LLMJudgeTask, Task
-from jurat.evaluators import Evaluator
+from jurat._called import Caller
+from jurat.evaluators import Evaluator, evaluator_of
 from jurat.genai.settings import Roles
 from jurat.queue import GenAIEvalRecord
 from jurat.rows import given
@@ -18,16 +19,16 @@ from jurat.run import Run
 from jurat.suite import Suite
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
+    from jurat import _jurat
     from jurat._jurat import Running
-    from jurat.suite import Model, RunOptions
+    from jurat._options import RunOptions, Unpack
+    from jurat.suite import Model
 
 __all__ = ["EvalDataset", "GenAIEvalDataset"]
 
 
 class GenAIEvalDataset:
-    """Records and the tasks that judge them. What is wrong with the tasks is reported at once. A function made with `jurat.evaluators.evaluator` is a task, too.
+    """Records and the tasks that judge them. What is wrong with the tasks is reported at once. A function that looks at records is a task, too.
 
     Records are `GenAIEvalRecord`s, or whatever rows can be: dicts, an iterator, a data frame, a table of Arrow. An iterator is taken once,
     while the dataset is evaluated, and never held as a whole.
@@ -36,7 +37,7 @@ class GenAIEvalDataset:
     def __init__(
         self,
         records: Iterable[Any] | Any,
-        tasks: Sequence[Task | Evaluator],
+        tasks: Sequence[Task | Evaluator | Callable[..., Any]],
         *,
         name: str = "dataset",
         models: Mapping[str, str | Mapping[str, Any] | Model] | None = None,
@@ -95,19 +96,26 @@ class GenAIEvalDataset:
         self, config: object = None, *, progress: bool | None = None, **options: Unpack[RunOptions]
     ) -> GenAIEvalResults:
         """Judges all records and waits for the end. Other threads run meanwhile; Ctrl-C stops it."""
-        return GenAIEvalResults(Run(finished(self._started(config, options), progress=progress, total=self.suite._total(self.records, options))))
+        running = self._started(config, options, Caller())
+        return self._results(finished(running, progress=progress, total=self.suite._total(self.records, options)))
 
     async def evaluate_async(
         self, config: object = None, *, progress: bool | None = None, **options: Unpack[RunOptions]
     ) -> GenAIEvalResults:
-        """The same in an event loop, which is not blocked."""
-        return GenAIEvalResults(Run(await awaited(self._started(config, options), progress=progress, total=self.suite._total(self.records, options))))
+        """The same in an event loop, which is not blocked, and on which coroutines are awaited."""
+        import asyncio
 
-    def _started(self, config: object, options: Mapping[str, Any]) -> Running:
+        running = self._started(config, options, Caller(asyncio.get_running_loop()))
+        return self._results(await awaited(running, progress=progress, total=self.suite._total(self.records, options)))
+
+    def _results(self, run: _jurat.Run) -> GenAIEvalResults:
+        return GenAIEvalResults(Run(run), tuple(self.records) if self._items == "records" else ())
+
+    def _started(self, config: object, options: Mapping[str, Any], caller: Caller) -> Running:
         if config is not None:
             raise UsageError("embeddings and histograms are not computed: leave `config` out")
         rows, items = (self.records, self._items) if self._items is not None else given(self.records)
-        return self.suite._started(rows, options, items)
+        return self.suite._started(rows, options, caller, items)
 
     def with_updated_contexts_by_id(self, contexts: Mapping[str, Any]) -> GenAIEvalDataset:
         """Another dataset, whose records with these ids have other contexts. Members of a dict replace those of the same name."""
@@ -126,13 +134,13 @@ class GenAIEvalDataset:
 EvalDataset = GenAIEvalDataset
 
 
-def _task(task: Task | Evaluator) -> Task:
-    if isinstance(task, Evaluator):
-        return EvaluatorTask(task.name, task)
-    if not isinstance(task, Task):
-        known = "an `AssertionTask`, an `LLMJudgeTask`, an `EvaluatorTask` or a function made with `jurat.evaluators.evaluator`"
-        raise UsageError(f"a task is {known}, not a `{type(task).__name__}`")
-    return task
+def _task(task: Task | Evaluator | Callable[..., Any]) -> Task:
+    if isinstance(task, Task):
+        return task
+    if not callable(task) or isinstance(task, type):
+        raise UsageError(f"a task is an `AssertionTask`, an `LLMJudgeTask`, an `EvaluatorTask` or a function, not a `{type(task).__name__}`")
+    evaluator = evaluator_of(task)
+    return EvaluatorTask(evaluator.name, evaluator)
 
 
 def _updated(record: GenAIEvalRecord, contexts: Mapping[str, Any]) -> GenAIEvalRecord:

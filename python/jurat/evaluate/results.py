@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jurat.run import Case, Run
@@ -11,21 +11,41 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+    from jurat.queue import GenAIEvalRecord
+
 __all__ = ["EvalResults", "GenAIEvalResults"]
 
 
 class GenAIEvalResults:
-    """The result of an evaluation: a case for each record, in the order of the records. `run` has everything."""
+    """The result of an evaluation: a case for each record, in the order of the records. `run` has everything.
 
-    def __init__(self, run: Run) -> None:
+    A case is found by the id of its record; where records have none, by their `uid`.
+    """
+
+    def __init__(self, run: Run, records: Sequence[GenAIEvalRecord] = ()) -> None:
         self.run = run
+        #: The records without ids, in the order of their cases.
+        self._records = records
+        self._places: dict[str, int] = {}
 
     def as_table(self, show_tasks: bool = False) -> None:
         """Prints what the command prints: the cases that failed, and tasks in total; with `show_tasks` every task of every case."""
         print(self.run.table(tasks=show_tasks), end="")
 
     def __getitem__(self, record_id: str) -> Case:
-        return self.run.case(record_id)
+        return self.run.case(self._case_id(record_id))
+
+    def _case_id(self, record_id: str) -> str:
+        """The id of a case, which the run gives where its record has none."""
+        place = self._places.get(record_id)
+        if place is None and self._records:
+            # A record has a uid once it is asked for it, which may be after the last look.
+            self._places = {it._uid: ix for ix, it in enumerate(self._records) if it._uid is not None}
+            place = self._places.get(record_id)
+        return record_id if place is None else self.run._at(place).id
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GenAIEvalResults, (self.run, self._records)
 
     def __iter__(self) -> Iterator[Case]:
         return iter(self.run)
@@ -55,7 +75,7 @@ class GenAIEvalResults:
 
     def explain(self, record_id: str, task: str) -> str:
         """Everything that a verdict rests on, in words."""
-        return self.run.explain(record_id, task)
+        return self.run.explain(self._case_id(record_id), task)
 
     def to_dict(self) -> dict[str, Any]:
         """The results as an object."""

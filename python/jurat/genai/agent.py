@@ -58,16 +58,14 @@ class Agent:
     def execute_prompt(self, prompt: Prompt | str, output_type: Any = None, model: str | None = None) -> AgentResponse[Any]:
         """Asks, and waits for the answer."""
         asked, repeat = self._prepared(prompt, output_type, model)
-        run = asked.suite.run(asked.rows, progress=False, repeat=repeat, directory=self._directory)
-        return asked.response(run)
+        return asked.response(asked.suite.run(asked.rows, progress=False, repeat=repeat, directory=self._directory))
 
     async def execute_prompt_async(
         self, prompt: Prompt | str, output_type: Any = None, model: str | None = None
     ) -> AgentResponse[Any]:
         """The same in an event loop, which is not blocked."""
         asked, repeat = self._prepared(prompt, output_type, model)
-        run = await asked.suite.run_async(asked.rows, progress=False, repeat=repeat, directory=self._directory)
-        return asked.response(run)
+        return asked.response(await asked.suite.run_async(asked.rows, progress=False, repeat=repeat, directory=self._directory))
 
     def _prepared(self, prompt: Prompt | str, output_type: Any, model: str | None) -> tuple[_Asked, int]:
         if isinstance(prompt, str):
@@ -108,10 +106,17 @@ class _Asked:
             "ask": ask,
             "tasks": [{"id": "answered", "field_path": "output", "operator": "exists"}],
         }
-        return cls(Suite(definition, name="prompt"), [row], output_type)
+        return cls(Suite._quiet(definition, name="prompt"), [row], output_type)
 
     def response(self, run: Run) -> AgentResponse[Any]:
-        last = list(run)[-1]
+        """What was answered. The journal of the project has it as well, so the file of the run is not needed any more."""
+        try:
+            return self._read(run)
+        finally:
+            run.path.unlink(missing_ok=True)
+
+    def _read(self, run: Run) -> AgentResponse[Any]:
+        last = run._at(len(run) - 1)
         task = last.task("answered")
         if task.verdict != "passed":
             raise ModelError(task.message)

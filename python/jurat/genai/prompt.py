@@ -66,8 +66,11 @@ class Prompt:
     @property
     def parameters(self) -> list[str]:
         """The names that are still to be filled in, in the order in which they come."""
-        names = dict.fromkeys(name for text in [*self._templates, *self._system] for name in _PLACE.findall(text))
-        return [it for it in names if it not in self._bound]
+        return [it for it in self._names() if it not in self._bound]
+
+    def _names(self) -> list[str]:
+        """The names of all places, each once, in their order."""
+        return list(dict.fromkeys(name for text in [*self._templates, *self._system] for name in _PLACE.findall(text)))
 
     def bind(self, name: str | None = None, value: Any = None, **values: Any) -> Prompt:
         """A copy with places filled in. Text stands as it is, other values as JSON."""
@@ -75,6 +78,9 @@ class Prompt:
         copy.__dict__.update(self.__dict__)
         copy._bound = dict(self._bound)
         named = values if name is None else {name: value, **values}
+        places = self._names()
+        for unknown in (it for it in named if it not in places):
+            raise UsageError(f"the prompt has no place `{unknown}`; it has {', '.join(places) or 'none'}")
         copy._bound.update({key: _shown(it) for key, it in named.items()})
         return copy
 
