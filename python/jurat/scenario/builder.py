@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jurat import _jurat
 from jurat._called import compiled, is_known_elsewhere, n_positional, source_of, then
+from jurat._warned import warn
 from jurat.errors import ScenarioError
 from jurat.scenario.end import END
+from jurat.scenario.frozen import FrozenDict, frozen
+from jurat.scenario.nodes import node_of
 from jurat.scenario.question import ModelOverride, Question, ToolFilter
 from jurat.scenario.result import ScenarioExecutionResult
 from jurat.scenario.state import ScenarioState, StateCheck
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
+    from jurat._options import RunOptions, Unpack
+    from jurat.run import Run
     from jurat.scenario.nodes import OutcomeNode
-    from jurat.suite import Model, RunOptions
+    from jurat.suite import Model, Suite
 
 __all__ = ["Scenario", "ScenarioDefinition", "ScenarioEdge", "ScenarioNode", "ScenarioOutcomeCriterion"]
 
@@ -32,15 +35,22 @@ Step: TypeAlias = "tuple[str, tuple[Any, ...], dict[str, Any]]"
 When: TypeAlias = "None | Mapping[str, Any] | Sequence[Mapping[str, Any] | StateCheck] | StateCheck | str | Callable[..., Any]"
 
 
-@dataclass
+@dataclass(frozen=True)
 class ScenarioOutcomeCriterion:
-    """Something that is concluded about a whole scenario: by a check, or by code where checks do not say enough."""
+    """Something that is concluded about a whole scenario: by a check, or by code where checks do not say enough.
+
+    The source of code is for display. It is found here where it is not given, and a definition that was read from JSON has it without the code.
+    """
 
     name: str
     description: str = ""
     check: OutcomeNode | None = None
     evaluate: Callable[[ScenarioExecutionResult], bool | int | float | Awaitable[bool | int | float]] | None = None
     evaluate_source: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.evaluate is not None and self.evaluate_source is None:
+            object.__setattr__(self, "evaluate_source", source_of(self.evaluate))
 
 
 @dataclass(frozen=True)
@@ -113,6 +123,10 @@ class Scenario:
         `state_update` is called after each turn with what was accumulated and what was read from the answer, and returns what is accumulated from
         then on; source text is compiled here.
         """
+        if not isinstance(question, Question):
+            raise ScenarioError(
+                f"the question of `{node_id}` is a `{type(question).__name__}`; give a `Question(question, raw_answer)`, which says what would be right"
+            )
         copied = copy.deepcopy(question)
         node: dict[str, Any] = {"node_id": node_id, "question": copied.stored(), **copied.beside()}
         if model_override is not None:
@@ -172,13 +186,8 @@ class Scenario:
         if criterion.check is not None:
             self._builder.add_outcome(criterion.name, criterion.description, check=criterion.check.stored())
         elif criterion.evaluate is not None:
-            if criterion.evaluate_source is None:
-                criterion.evaluate_source = source_of(criterion.evaluate)
-            self._builder.add_outcome(
-                criterion.name,
-                criterion.description,
-                evaluate=(_outcome(criterion.evaluate), criterion.evaluate_source),
-            )
+            code = (_outcome(criterion.evaluate), criterion.evaluate_source or "")
+            self._builder.add_outcome(criterion.name, criterion.description, evaluate=code)
         else:
             raise ScenarioError(f"the outcome `{criterion.name}` has neither `check` nor `evaluate`: nothing decides it")
         self._outcome_criteria.append(criterion)
@@ -189,11 +198,17 @@ class Scenario:
         self._steps.append((method, args, kwargs))
 
     def validate(self) -> ScenarioDefinition:
-        """The scenario, frozen. What does not fit together is a `ValueError`; a second edge without a condition is a `UserWarning`."""
+        """The scenario, frozen. What does not fit together is a `ValueError`.
+
+        What is probably a mistake is a `PlanWarning`, which is a `UserWarning`: a second edge without a condition, a condition on a field that the state never
+        has, an outcome about a node that does not exist.
+        """
         built, odd = self._builder.validate()
-        for name, words in odd:
-            if name == "multiple_unconditional_edges":
-                warnings.warn(words, UserWarning, stacklevel=2)
+        # A second outcome would take the place of the first.
+        twice = [words for name, words in odd if name == "duplicate_outcome"]
+        if twice:
+            raise ScenarioError("\n".join(twice))
+        warn(words for _, words in odd)
         plan = _Steps(self.name, self.description, dict(self._settings), tuple(self._steps))
         return ScenarioDefinition._of(built, tuple(self._outcome_criteria), plan)
 
@@ -218,19 +233,23 @@ class ScenarioDefinition:
 
     @classmethod
     def _of(
-        cls, built: _jurat.Scenario, criteria: tuple[ScenarioOutcomeCriterion, ...], plan: _Steps | None = None
+        cls, built: _jurat.Scenario, criteria: tuple[ScenarioOutcomeCriterion, ...] | None = None, plan: _Steps | None = None
     ) -> ScenarioDefinition:
         stored = built.stored()
-        nodes = {
-            id: ScenarioNode(id, it["question"], it["metadata"], it["state_update_source"])
-            for id, it in stored["nodes"].items()
-        }
+        stored = frozen(stored)
+        nodes = FrozenDict(
+            {
+                id: ScenarioNode(id, it["question"], it["metadata"], it["state_update_source"])
+                for id, it in stored["nodes"].items()
+            }
+        )
         edges = tuple(
             ScenarioEdge(it["source"], it["target"], it["condition"], it["condition_source"], it["handover"])
             for it in stored["edges"]
         )
+        found = tuple(map(_criterion, stored["outcome_criteria"])) if criteria is None else criteria
         return cls(
-            stored["name"], stored["description"], nodes, edges, stored["entry_node"], criteria, stored["metadata"], built, plan
+            stored["name"], stored["description"], nodes, edges, stored["entry_node"], found, stored["metadata"], built, plan
         )
 
     @property
@@ -240,8 +259,8 @@ class ScenarioDefinition:
 
     @staticmethod
     def from_checkpoint(text: str) -> list[ScenarioDefinition]:
-        """Reads scenarios from a checkpoint, or from the dump of one. Text of code is stored and never run."""
-        return [ScenarioDefinition._of(it, ()) for it in _jurat.read_checkpoint(text)]
+        """Reads scenarios from a checkpoint, or from the dump of one. Text of code is stored and never run: outcomes show it as `evaluate_source`."""
+        return [ScenarioDefinition._of(it) for it in _jurat.read_checkpoint(text)]
 
     def to_checkpoint(self) -> dict[str, Any]:
         """The scenario as a checkpoint with nothing else. Code is written as its text."""
@@ -254,17 +273,31 @@ class ScenarioDefinition:
     def run(
         self, *, subject: str | Model, parser: str | Model | None = None, progress: bool | None = None, **options: Unpack[RunOptions]
     ) -> ScenarioExecutionResult:
-        """Talks to a model along the graph, and returns what happened. `parser` reads and rates answers, where that needs a model."""
+        """Talks to a model along the graph, and returns what happened. `parser` reads and rates answers, where that needs a model.
+
+        With `repeat` it is the result of the first conversation; `result.run` has all of them, a case for each.
+        """
+        return self._result(self._suite(subject, parser).run(progress=progress, **options))
+
+    async def run_async(
+        self, *, subject: str | Model, parser: str | Model | None = None, progress: bool | None = None, **options: Unpack[RunOptions]
+    ) -> ScenarioExecutionResult:
+        """The same in an event loop, which is not blocked, and on which coroutines are awaited."""
+        return self._result(await self._suite(subject, parser).run_async(progress=progress, **options))
+
+    def _suite(self, subject: str | Model, parser: str | Model | None) -> Suite:
         from jurat.suite import Suite
 
         models: dict[str, str | Model] = {"subject": subject}
         if parser is not None:
             models["parser"] = parser
-        suite = Suite({}, name=self.name, models=models, scenarios=[self])
-        run = suite.run(progress=progress, **options)
+        return Suite._quiet({}, name=self.name, models=models, scenarios=[self])
+
+    def _result(self, run: Run) -> ScenarioExecutionResult:
         execution = next(iter(run)).execution
         if execution is None:
             raise ScenarioError(f"the scenario `{self.name}` was not run: {run.stopped}")
+        execution.run = run
         return execution
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
@@ -278,9 +311,7 @@ class ScenarioDefinition:
         return f"<ScenarioDefinition {self.name}: {len(self.nodes)} nodes, {len(self.edges)} edges>"
 
     def _graph(self) -> str:
-        from jurat.suite import Suite
-
-        return Suite({}, name=self.name, models={"subject": _nobody, "parser": _nobody}, scenarios=[self]).plan().svg
+        return self._suite(_silent, _silent).plan().svg
 
     def _repr_html_(self) -> str:
         row = "<tr><td>{}</td><td>{}</td><td>{}</td></tr>"
@@ -326,8 +357,14 @@ def _built_again(plan: _Steps) -> ScenarioDefinition:
         return scenario.validate()
 
 
-def _nobody(_: Any) -> str:
+def _silent(_: Any) -> str:
     return ""
+
+
+def _criterion(stored: Mapping[str, Any]) -> ScenarioOutcomeCriterion:
+    """A criterion that was read back: its check as an object, or the source of its code."""
+    check = None if stored["check"] is None else node_of(stored["check"])
+    return ScenarioOutcomeCriterion(stored["name"], stored["description"], check, None, stored["evaluate_source"])
 
 
 def _read_back(checkpoint: str) -> ScenarioDefinition:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
-from jurat.scenario.primitives import Normalizer, VerificationPrimitive, stored_normalizer
+from jurat.errors import ScenarioError
+from jurat.scenario.frozen import frozen
+from jurat.scenario.primitives import Normalizer, VerificationPrimitive, primitive_of, stored_normalizer
 
 __all__ = [
     "AllOf",
@@ -25,6 +27,7 @@ __all__ = [
     "ScopeUnion",
     "TurnAt",
     "TurnCheck",
+    "node_of",
 ]
 
 Nodes: TypeAlias = "str | Sequence[str] | None"
@@ -139,6 +142,14 @@ class CrossTurnCheck:
     normalize: Sequence[Normalizer] = ()
     type: ClassVar[str] = "cross_turn_check"
 
+    def __post_init__(self) -> None:
+        for side, scope in (("source", self.source_turn), ("target", self.target_turn)):
+            if isinstance(scope, (AnyTurn, AllTurns)):
+                raise ScenarioError(
+                    f"the {side} of a comparison between turns is one turn, and `{type(scope).__name__}` means several; use"
+                    " `turn_at(index)`, `first_turn_scope()` or `last_turn_scope()`"
+                )
+
     def stored(self) -> dict[str, Any]:
         """As it is stored."""
         return {
@@ -185,6 +196,9 @@ class AllOf:
     conditions: list[OutcomeNode] = field(default_factory=list)
     type: ClassVar[str] = "all_of"
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "conditions", _boolean(self, self.conditions))
+
     def stored(self) -> dict[str, Any]:
         """As it is stored."""
         return {"type": self.type, "conditions": [it.stored() for it in self.conditions]}
@@ -196,6 +210,9 @@ class AnyOf:
 
     conditions: list[OutcomeNode] = field(default_factory=list)
     type: ClassVar[str] = "any_of"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "conditions", _boolean(self, self.conditions))
 
     def stored(self) -> dict[str, Any]:
         """As it is stored."""
@@ -210,6 +227,9 @@ class AtLeastN:
     conditions: list[OutcomeNode] = field(default_factory=list)
     type: ClassVar[str] = "at_least_n"
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "conditions", _boolean(self, self.conditions))
+
     def stored(self) -> dict[str, Any]:
         """As it is stored."""
         return {"type": self.type, "n": self.n, "conditions": [it.stored() for it in self.conditions]}
@@ -222,6 +242,9 @@ class Not:
     condition: OutcomeNode
     type: ClassVar[str] = "not"
 
+    def __post_init__(self) -> None:
+        _boolean(self, [self.condition])
+
     def stored(self) -> dict[str, Any]:
         """As it is stored."""
         return {"type": self.type, "condition": self.condition.stored()}
@@ -230,3 +253,42 @@ class Not:
 OutcomeNode: TypeAlias = (
     "AllOf | AnyOf | AtLeastN | Not | TurnCheck | ResultCheck | CrossTurnCheck | CountTurns | FirstMatchIndex"
 )
+
+
+def _boolean(composed: AllOf | AnyOf | AtLeastN | Not, conditions: Sequence[OutcomeNode]) -> list[OutcomeNode]:
+    """Conditions that hold or do not. A number is neither: it would always count as false."""
+    for it in conditions:
+        if isinstance(it, (CountTurns, FirstMatchIndex)):
+            raise ScenarioError(
+                f"`{type(it).__name__}` is a number, and `{type(composed).__name__}` takes conditions that hold or do not; make it an outcome of its"
+                " own, or ask about turns with `any_turn` or `all_turns`"
+            )
+    checked: list[OutcomeNode] = frozen(list(conditions))
+    return checked
+
+
+_CHECKS: tuple[type, ...] = (AllOf, AnyOf, AtLeastN, Not, TurnCheck, ResultCheck, CrossTurnCheck, CountTurns, FirstMatchIndex)
+_SCOPES: tuple[type, ...] = (FirstTurn, LastTurn, TurnAt, AnyTurn, AllTurns)
+_KINDS: dict[str, Any] = {it.type: it for it in (*_CHECKS, *_SCOPES)}  # type: ignore[attr-defined]
+
+
+def node_of(stored: Mapping[str, Any]) -> Any:
+    """A check or a scope from its stored form.
+
+    >>> node_of({"type": "count_turns", "node_id": None, "verify_result": True})
+    CountTurns(node_id=None, verify_result=True)
+    """
+    kind = _KINDS.get(stored["type"])
+    if kind is None:
+        raise ScenarioError(f"there is no check `{stored['type']}`; there are {', '.join(_KINDS)}")
+    return kind(**{it.name: _part(it.name, stored[it.name]) for it in fields(kind) if it.name in stored})
+
+
+def _part(name: str, stored: Any) -> Any:
+    if name in ("scope", "source_turn", "target_turn", "condition"):
+        return node_of(stored)
+    if name == "conditions":
+        return [node_of(it) for it in stored]
+    if name == "verify_with":
+        return primitive_of(stored)
+    return stored

@@ -46,6 +46,7 @@ __all__ = [
     "TraceRegex",
     "VerificationPrimitive",
     "normalize_text",
+    "primitive_of",
 ]
 
 Mode: TypeAlias = Literal["relative", "absolute"]
@@ -303,3 +304,17 @@ class TraceLength(TracePrimitive):
     min: int | None = None
     max: int | None = None
     unit: Literal["chars", "words"] = "chars"
+
+
+def primitive_of(stored: Mapping[str, Any]) -> VerificationPrimitive:
+    """A primitive from its stored form.
+
+    >>> primitive_of({"type": "NumericRange", "min": 1})
+    NumericRange(min=1, max=None, exclusive_min=False, exclusive_max=False)
+    """
+    kind = {it.__name__: it for it in (*VerificationPrimitive.__subclasses__(), *TracePrimitive.__subclasses__())}.get(stored["type"])
+    if kind is None:
+        from jurat.errors import PrimitiveError
+
+        raise PrimitiveError(f"there is no primitive `{stored['type']}`")
+    return kind(**{it.name: stored[it.name] for it in fields(kind) if it.name in stored})

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from jurat._called import source_of
+from jurat._schema import template_of
 from jurat.errors import DataError
 
 __all__ = ["ModelOverride", "Question", "ToolFilter", "ToolRef"]
@@ -21,13 +23,16 @@ class Question:
 
     `template` says what is read from the answer and what it must be, and `rubric` by what it is rated, both as suites have them. Without a template the
     answer is compared with `raw_answer`.
+
+    A template may also be a pydantic model or a dataclass. A class says what is read; an instance says what it must be as well:
+    `template=Capital(city="Paris")`. A class of Karenina, whose fields are `VerifiedField`s, is read from its source.
     """
 
     question: str
     raw_answer: str
     keywords: list[str] = field(default_factory=list)
     few_shot_examples: list[dict[str, str]] | None = None
-    answer_template: str | None = None
+    answer_template: str | type | None = None
     answer_notes: str | None = None
     author: dict[str, Any] | None = None
     sources: list[dict[str, Any]] | None = None
@@ -35,7 +40,7 @@ class Question:
     question_rubric: dict[str, Any] | None = None
     question_dynamic_rubric: dict[str, Any] | None = None
     workspace_path: str | None = None
-    template: Mapping[str, Any] | None = None
+    template: Any = None
     rubric: Sequence[Mapping[str, Any]] | None = None
     system: str | None = None
 
@@ -44,6 +49,14 @@ class Question:
             text = getattr(self, name)
             if not isinstance(text, str) or not text:
                 raise DataError(f"`{name}` of a question must be text of at least one letter, not {text!r}")
+        if isinstance(self.answer_template, type):
+            source = source_of(self.answer_template)
+            if "VerifiedField" in source:
+                self.answer_template = source
+            else:
+                self.template, self.answer_template = self.answer_template, None
+        if self.template is not None and not isinstance(self.template, Mapping):
+            self.template = template_of(self.template)
 
     @property
     def id(self) -> str:
