@@ -12,7 +12,11 @@ from jurat.errors import PlanWarning
 if TYPE_CHECKING:
     from jurat.errors import Problem
 
-__all__ = ["warn", "words_of"]
+__all__ = ["warn", "warn_of"]
+
+
+#: What a program sees by itself: functions that give scores and no verdicts are usual in Python, and the pass rate of such a run is `None`.
+_SEEN_ANYWAY = ("plan::nothing_judged",)
 
 
 def warn(found: Iterable[str]) -> None:
@@ -21,7 +25,12 @@ def warn(found: Iterable[str]) -> None:
         warnings.warn(words, PlanWarning, stacklevel=_outside())
 
 
-def words_of(problem: Problem) -> str:
+def warn_of(problems: Iterable[Problem]) -> None:
+    """Warns of the problems of a definition."""
+    warn(_words(it) for it in problems if it["code"] not in _SEEN_ANYWAY)
+
+
+def _words(problem: Problem) -> str:
     """A problem in one paragraph, with its code for `docs/problems`."""
     return f"{'; '.join([problem['message'], *problem['help']])} [{problem['code']}]"
 

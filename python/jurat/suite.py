@@ -13,7 +13,7 @@ from jurat._called import Caller, is_known_elsewhere, then
 from jurat._options import RunOptions, Unpack
 from jurat._resuming import digest_of
 from jurat._running import awaited, finished
-from jurat._warned import warn, words_of
+from jurat._warned import warn_of
 from jurat.errors import Problem, UsageError
 from jurat.rows import given, n_rows
 from jurat.run import Run
@@ -123,7 +123,7 @@ class Suite:
         agents: Mapping[str, Agent] | None = None,
     ) -> None:
         self._build(definition, name, directory, models, scenarios, evaluators, agents)
-        warn(map(words_of, self.problems))
+        warn_of(self.problems)
 
     def _build(
         self,
@@ -181,7 +181,7 @@ class Suite:
         allows Python hooks.
         """
         suite = _loaded(path, run_profile, evaluation_profile)
-        warn(map(words_of, suite.problems))
+        warn_of(suite.problems)
         return suite
 
     @property

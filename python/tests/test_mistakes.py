@@ -64,11 +64,17 @@ class TestWarnings:
     def test_what_is_made_again_in_another_process_does_not_warn_twice(self) -> None:
         import pickle
 
-        with pytest.warns(PlanWarning):
-            suite = jurat.Suite({}, evaluators=[len])
+        with pytest.warns(PlanWarning, match=r"\[plan::not_a_dependency\]"):
+            suite = jurat.Suite({"tasks": [{**NUMBER, "id": "n"}]})
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             pickle.loads(pickle.dumps(suite))
+
+    def test_functions_that_give_scores_alone_are_no_mistake(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            suite = jurat.Suite({}, evaluators=[len])
+        assert [it["code"] for it in suite.problems] == ["plan::nothing_judged"]
 
     def test_a_sound_definition_is_silent(self) -> None:
         with warnings.catch_warnings():

@@ -194,7 +194,9 @@ pub use jurat_core::statistics::Interval;
 pub use jurat_core::suite::{Bound, CellType as RowType, Gate};
 pub use jurat_core::verdict::{CaseVerdict, Conclusion, Counts, Decision, Rule, RuleStanding, StopReason};
 pub use jurat_engine::view;
-pub use jurat_engine::{Argument, GivenModel, OPTIONS, REFUSED, RerunOf, RunOption, RunOptions, Setting, digest_of_rows};
+pub use jurat_engine::{
+    Argument, GivenModel, OPTIONS, REFUSED, RerunOf, RunOption, RunOptions, Setting, digest_of_rows,
+};
 pub use jurat_report::columns::{Column, Datum, Kind};
 pub use jurat_store::Profiles;
 pub use jurat_store::journal::Removed;
