@@ -8,7 +8,7 @@ use jurat_core::plan::{CaseIx, CaseLayout, Plan, TaskIx};
 use jurat_core::verdict::{CaseVerdict, StopReason, Verdict};
 use jurat_format::value::{FieldPath, Val};
 use jurat_store::records::RowId;
-use jurat_store::run::{BlockBuilder, ByteRange, CaseRow, Code, Column, Detail, RowPlace, RunWriter, Variant};
+use jurat_store::run::{BlockBuilder, ByteRange, CaseRow, Code, Column, Detail, RowPlace, RunWriter, Variant, digest};
 
 use crate::slice::Slice;
 use crate::tally::Tally;
@@ -64,6 +64,9 @@ impl CaseStore<'_> {
         let keep = self.keep_all || verdict != CaseVerdict::Passed || self.plan.ask.is_some();
         block.case(done.case_ix, done.id, CaseRow { place: done.place, text: done.text, keep });
         block.took(done.took);
+        if !self.plan.question.is_empty() {
+            block.question(question_digest(&self.plan.question, done.base));
+        }
         if verdict != CaseVerdict::Passed {
             block.verdict(Column::CASE, Code::from(verdict));
         }
@@ -134,6 +137,16 @@ impl CaseStore<'_> {
             block.slice(&Slice::Subject { prompt, subject }.to_string());
         }
     }
+}
+
+/// The digest of what a row asks. A path without a value counts as none, which null is not.
+fn question_digest(paths: &[FieldPath], base: &Val<'_>) -> u128 {
+    let mut text = String::new();
+    for path in paths {
+        text.push_str(&path.find(base).map_or_else(|_| String::new(), |it| it.to_json()));
+        text.push('\n');
+    }
+    digest(text.as_bytes())
 }
 
 /// What a case has at a path of `group_by`, in words.

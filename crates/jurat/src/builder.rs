@@ -358,6 +358,12 @@ setters! { SuiteBuilder:
     /// The same, summed up for each value that these paths of a row lead to.
     group_by(paths: impl IntoIterator<Item: Into<String>>) => members.texts("group_by", paths);
 
+    /// The same, with rows that share the value at this path taken for one cluster when runs are compared.
+    cluster_by(path: impl Into<String>) => members.put("cluster_by", path.into());
+
+    /// The same, with these paths of a row as its question: runs are compared where they are equal.
+    question(paths: impl IntoIterator<Item: Into<String>>) => members.texts("question", paths);
+
     /// The same with dimensions that tasks may name besides the usual ones.
     dimensions(names: impl IntoIterator<Item: Into<String>>) => members.texts("dimensions", names);
 

@@ -209,10 +209,11 @@ pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
         problems.extend(no_common(known, ix));
         problems.extend(no_path(task));
     }
-    for path in &known.suite.group_by {
+    let Suite { group_by, cluster_by, question, .. } = known.suite;
+    for path in group_by.iter().chain(cluster_by).chain(question) {
         let read = Read { path: &path.value, at: Place::Alone(path.span) };
         if let Some(base) = known.bases.and_then(|it| it.of_all(known.suite)) {
-            examine_base(known.suite, Reader::GroupBy, base, &read, problems);
+            examine_base(known.suite, Reader::Suite, base, &read, problems);
         }
     }
 }
@@ -240,8 +241,8 @@ fn no_common(known: Known<'_>, ix: usize) -> Option<Problem> {
 #[derive(Clone, Copy)]
 pub(super) enum Reader<'t> {
     Task(&'t Task),
-    /// `group_by`.
-    GroupBy,
+    /// A key of the suite itself: `group_by`, `cluster_by`, `question`.
+    Suite,
     /// A prompt of `ask`, which sees the row before anything came of asking.
     Ask,
 }

@@ -134,6 +134,10 @@ pub struct Plan {
     pub footprint: Projection,
     /// The paths whose values make slices of the summary.
     pub group_by: Vec<FieldPath>,
+    /// The path of what rows share, so that they are not independent of each other.
+    pub cluster_by: Option<FieldPath>,
+    /// The paths of a row that are the question; empty when the suite does not say.
+    pub question: Vec<FieldPath>,
     /// Whether hooks may run the author's code.
     pub allows_hooks: bool,
 }
@@ -246,6 +250,8 @@ impl Plan {
             cases: suite.cases.iter().map(|it| it.resolve(suite).map(Arc::new)).collect::<Option<_>>()?,
             footprint: footprint(suite),
             group_by,
+            cluster_by: suite.cluster_by.as_ref().map(|it| it.value.clone()),
+            question: suite.question.iter().map(|it| it.value.clone()).collect(),
             allows_hooks: suite.allows_hooks,
         })
     }
@@ -356,7 +362,7 @@ fn footprint(suite: &Suite) -> Projection {
     let mut paths: Vec<FieldPath> =
         ["id", "record_id", "case_id"].map(|key| FieldPath::of([Step::Key(key.into())])).into();
     paths.extend(suite.records.iter().filter_map(|it| it.id.as_ref()).map(|it| it.value.clone()));
-    paths.extend(suite.group_by.iter().map(|it| it.value.clone()));
+    paths.extend(suite.group_by.iter().chain(&suite.question).map(|it| it.value.clone()));
     if suite.tasks.iter().any(|it| matches!(it.on, Selection::Tag(_))) {
         paths.push(FieldPath::of([Step::Key(selection::TAGS.into())]));
     }

@@ -84,6 +84,10 @@ pub struct Suite {
     pub dimensions: Vec<Spanned<String>>,
     /// Paths whose values make slices of the summary.
     pub group_by: Vec<Spanned<FieldPath>>,
+    /// The path of what rows share, such as a document: rows with one value there are not independent of each other.
+    pub cluster_by: Option<Spanned<FieldPath>>,
+    /// The paths of a row that are the question rather than the answer.
+    pub question: Vec<Spanned<FieldPath>>,
     /// What counts as good enough.
     pub thresholds: Thresholds,
     /// How often each case is run, unless the one who runs it says otherwise.

@@ -7,7 +7,7 @@ use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
 use jurat_format::shape;
-use jurat_format::value::{Node, Span, Spanned};
+use jurat_format::value::{FieldPath, Node, Span, Spanned};
 
 use super::lost::Part;
 use super::task::read_id;
@@ -49,7 +49,7 @@ const fn reserved(name: &'static str, doc: &'static str) -> Section {
     section(Key::reserved(name, doc), &[], nothing)
 }
 
-static SECTIONS: [Section; 23] = [
+static SECTIONS: [Section; 25] = [
     section(Key::optional("suite", Form::Text, "the name of the suite"), &[], |reading, suite, at| {
         let name = reading.text("`suite`", at.node);
         suite.name = if at.is_main { name } else { suite.name.take() };
@@ -177,11 +177,26 @@ static SECTIONS: [Section; 23] = [
     section(
         Key::optional("group_by", Form::List(&Form::Path), "paths; the summary has one line per value found there"),
         &[],
-        |reading, suite, at| {
-            let items = reading.list("`group_by`", "a list of paths", at.node);
-            let paths: Vec<_> = items.iter().filter_map(|it| reading.path("a path in `group_by`", it)).collect();
-            suite.group_by.extend(paths);
-        },
+        |reading, suite, at| suite.group_by.extend(paths(reading, "group_by", at.node)),
+    ),
+    section(
+        Key::optional(
+            "cluster_by",
+            Form::Path,
+            "the path of what rows share, such as a document; comparisons take rows with one value there for one cluster",
+        )
+        .default_words("each row is a cluster of its own"),
+        &[],
+        |reading, suite, at| suite.cluster_by = reading.path("`cluster_by`", at.node).or(suite.cluster_by.take()),
+    ),
+    section(
+        Key::optional(
+            "question",
+            Form::List(&Form::Path),
+            "paths of a row that are the question; comparisons leave out rows in which they differ",
+        ),
+        &[],
+        |reading, suite, at| suite.question.extend(paths(reading, "question", at.node)),
     ),
     section(
         Key::optional("thresholds", Form::Object(&thresholds::THRESHOLDS), "what the run must reach to pass"),
@@ -268,6 +283,12 @@ fn read_ask(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {
         (Some(ask), None) => suite.ask = Some(ask),
         (None, _) => {}
     }
+}
+
+/// The paths that a key lists.
+fn paths(reading: &mut Reading<'_>, key: &str, node: &Node<'_>) -> Vec<Spanned<FieldPath>> {
+    let items = reading.list(&format!("`{key}`"), "a list of paths", node);
+    items.iter().filter_map(|it| reading.path(&format!("a path in `{key}`"), it)).collect()
 }
 
 fn read_tasks(reading: &mut Reading<'_>, suite: &mut Suite, at: At<'_, '_>) {

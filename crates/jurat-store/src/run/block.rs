@@ -39,6 +39,10 @@ pub struct BlockBuilder {
     places: Vec<RowPlace>,
     /// For rows that stay where they are; `None` for those that are retained.
     row_hashes: Vec<Option<u128>>,
+    /// The digest of each row, whether it is retained or not.
+    row_digests: Vec<u128>,
+    /// The digest of each row's question; empty where the suite does not say what that is.
+    questions: Vec<u128>,
     ids: Vec<IdEntry>,
     id_texts: String,
     took: Vec<u64>,
@@ -63,6 +67,8 @@ pub struct Block {
     pub(super) cases: Option<Vec<u8>>,
     pub(super) places: Vec<u8>,
     pub(super) row_hash: Option<[u8; 32]>,
+    pub(super) rows: Vec<u8>,
+    pub(super) questions: Option<Vec<u8>>,
     pub(super) ids: Vec<u8>,
     pub(super) took: Option<Vec<u8>>,
     pub(super) codes: Vec<(Column, Vec<u8>)>,
@@ -142,6 +148,8 @@ impl BlockBuilder {
             cases: Vec::new(),
             places: Vec::new(),
             row_hashes: Vec::new(),
+            row_digests: Vec::new(),
+            questions: Vec::new(),
             ids: Vec::new(),
             id_texts: String::new(),
             took: Vec::new(),
@@ -181,13 +189,15 @@ impl BlockBuilder {
             RowId::Content(hash) => Some(*hash),
             RowId::Given(_) => None,
         };
+        let digest = content.unwrap_or_else(|| xxh3_128(row.text.as_bytes()));
+        self.row_digests.push(digest);
         if row.keep || row.place.bytes.is_none() {
             let start = self.retained_bytes.len();
             self.retained_bytes.extend_from_slice(row.text.as_bytes());
             self.retained.push((slot, start..self.retained_bytes.len()));
             self.row_hashes.push(None);
         } else {
-            self.row_hashes.push(Some(content.unwrap_or_else(|| xxh3_128(row.text.as_bytes()))));
+            self.row_hashes.push(Some(digest));
         }
         let text = match id {
             RowId::Content(_) => None,
@@ -205,6 +215,13 @@ impl BlockBuilder {
         let slot = self.slot();
         self.took.resize(slot, 0);
         self.took.push(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+    }
+
+    /// Says what the digest of the question is, where the suite says which part of a row that is.
+    pub fn question(&mut self, digest: u128) {
+        let slot = self.slot();
+        self.questions.resize(slot, 0);
+        self.questions.push(digest);
     }
 
     /// Says how the case, or one of its tasks, ended. Nothing needs to be said about what passed.
@@ -269,6 +286,8 @@ impl BlockBuilder {
             cases: (last - first != n as u64 - 1).then(|| sealed(&self.case_column(first, &order))),
             places: sealed(&place::write(order.slots().map(|slot| self.places[slot]))),
             row_hash: rows.hash,
+            rows: sealed(&digest_column(&self.row_digests, &order)),
+            questions: self.question_column(&order).as_deref().map(sealed),
             ids: sealed(&identity::write(order.slots().map(|slot| self.id(slot)))),
             took: self.took_column(&order).as_deref().map(sealed),
             codes: all_sealed(self.code_columns(&order)),
@@ -316,6 +335,14 @@ impl BlockBuilder {
         let mut bytes = vec![PLAIN];
         order.slots().for_each(|slot| put_number(&mut bytes, self.took[slot]));
         Some(bytes)
+    }
+
+    fn question_column(&mut self, order: &Order) -> Option<Vec<u8>> {
+        if self.questions.is_empty() {
+            return None;
+        }
+        self.questions.resize(self.cases.len(), 0);
+        Some(digest_column(&self.questions, order))
     }
 
     fn code_columns(&mut self, order: &Order) -> Vec<(Column, Vec<u8>)> {
@@ -448,6 +475,8 @@ impl BlockBuilder {
         self.cases.clear();
         self.places.clear();
         self.row_hashes.clear();
+        self.row_digests.clear();
+        self.questions.clear();
         self.ids.clear();
         self.id_texts.clear();
         self.took.clear();
@@ -490,6 +519,14 @@ impl Order {
         slots.iter().enumerate().for_each(|(rank, slot)| ranks[*slot] = rank);
         Some(ranks)
     }
+}
+
+/// Digests one after the other, the highest byte first.
+fn digest_column(digests: &[u128], order: &Order) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(1 + digests.len() * 16);
+    bytes.push(PLAIN);
+    order.slots().for_each(|slot| bytes.extend_from_slice(&digests[slot].to_be_bytes()));
+    bytes
 }
 
 fn in_order<T>(entries: &mut [(usize, T)], ranks: &Option<Vec<usize>>) {

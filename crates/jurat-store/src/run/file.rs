@@ -10,7 +10,7 @@ use super::error::DuplicateIds;
 use super::id_index::{Duplicates, IndexWriter};
 use super::id_runs::IdRuns;
 use super::reader::{SUMMARY_CHECKSUM, checksum, meta, read_summary};
-use super::schema::{FORGET_RESULTS, RUN};
+use super::schema::{FORGET_RESULTS, LATER_BLOCK_COLUMNS, RUN, has_column};
 use super::stats::Counting;
 use super::stored::{Reading, StoredBlock};
 use super::writer::Message;
@@ -83,7 +83,10 @@ impl RunFile {
         };
         file.has_effects = true;
         (file.n_columns, file.n_variants) = (count("task")?, VariantCount::of(count("variant")?));
-        file.transaction(|file| Ok(file.connection.execute_batch(FORGET_RESULTS)?))?;
+        file.transaction(|file| {
+            add_later_columns(&file.connection)?;
+            Ok(file.connection.execute_batch(FORGET_RESULTS)?)
+        })?;
         Ok(file)
     }
 
@@ -303,10 +306,11 @@ impl RunFile {
 
     fn put_block(&self, block: &Block) -> rusqlite::Result<()> {
         let mut insert = self.connection.prepare_cached(
-            "INSERT INTO block (first, last, n, row_hash, cases, took, places, ids) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO block (first, last, n, row_hash, cases, took, places, ids, rows, questions)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         )?;
-        let Block { first, last, n, row_hash, cases, took, places, ids, .. } = block;
-        let id = insert.insert(params![first, last, n, row_hash, cases, took, places, ids])?;
+        let Block { first, last, n, row_hash, cases, took, places, ids, rows, questions, .. } = block;
+        let id = insert.insert(params![first, last, n, row_hash, cases, took, places, ids, rows, questions])?;
         for (table, body, columns) in
             [("verdicts", "codes", &block.codes), ("scores", "body", &block.scores), ("labels", "body", &block.labels)]
         {
@@ -381,6 +385,16 @@ impl RunFile {
         }
         Ok((format!("row {}", row + 1), String::new()))
     }
+}
+
+/// Adds the columns that a run of an earlier version lacks.
+fn add_later_columns(connection: &Connection) -> rusqlite::Result<()> {
+    for column in LATER_BLOCK_COLUMNS {
+        if !has_column(connection, "block", column)? {
+            connection.execute_batch(&format!("ALTER TABLE block ADD COLUMN {column} BLOB"))?;
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn put_chunks(

@@ -273,11 +273,11 @@ impl RunReader {
         self.path.parent().unwrap_or(Path::new(""))
     }
 
-    fn sqlite<T>(&self, result: rusqlite::Result<T>) -> Result<T, RunFileError> {
+    pub(super) fn sqlite<T>(&self, result: rusqlite::Result<T>) -> Result<T, RunFileError> {
         Ok(self.reading().sqlite(result)?)
     }
 
-    fn all<T>(
+    pub(super) fn all<T>(
         &self,
         select: &str,
         read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,

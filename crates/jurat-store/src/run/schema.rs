@@ -1,5 +1,7 @@
 //! The tables of a run file. `docs/reference/run-files.md` says what is in them.
 
+use rusqlite::{Connection, OptionalExtension};
+
 use crate::database::Kind;
 
 /// Format 1. Tables and columns may be added without a new number, because readers ignore what they do not know; what changes the
@@ -17,7 +19,7 @@ CREATE TABLE task (
 CREATE TABLE variant (ix INTEGER PRIMARY KEY, prompt TEXT NOT NULL, subject TEXT NOT NULL, replicate INTEGER NOT NULL) STRICT;
 CREATE TABLE block (
   id INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL, n INTEGER NOT NULL,
-  row_hash BLOB, cases BLOB, took BLOB, places BLOB NOT NULL, ids BLOB NOT NULL
+  row_hash BLOB, cases BLOB, took BLOB, places BLOB NOT NULL, ids BLOB NOT NULL, rows BLOB, questions BLOB
 ) STRICT;
 CREATE INDEX block_range ON block (first, last);
 CREATE TABLE verdicts (task INTEGER NOT NULL, block INTEGER NOT NULL, codes BLOB NOT NULL) STRICT;
@@ -54,9 +56,19 @@ CREATE TABLE summary (
 CREATE TABLE event (id INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
 ";
 
+/// Columns that format 1 got later, in the order in which it got them. A run that an earlier version began and this one resumes lacks them.
+pub(super) const LATER_BLOCK_COLUMNS: [&str; 2] = ["rows", "questions"];
+
 /// What a run computes from its rows and effects, and computes again when it is resumed.
 pub(super) const FORGET_RESULTS: &str = "
 DELETE FROM block; DELETE FROM verdicts; DELETE FROM scores; DELETE FROM labels; DELETE FROM detail; DELETE FROM evidence;
 DELETE FROM id_page; DELETE FROM repeated; DELETE FROM summary;
 DELETE FROM meta WHERE key IN ('ended', 'resumable', 'ended_at_ms', 'wall_us', 'self_contained', 'effects', 'summary_checksum');
 ";
+
+/// Whether a table has a column.
+pub(super) fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+    let select = "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2";
+    let found: Option<i64> = connection.query_row(select, [table, column], |row| row.get(0)).optional()?;
+    Ok(found.is_some())
+}

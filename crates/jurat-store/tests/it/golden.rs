@@ -48,7 +48,9 @@ fn format_1_is_written() {
     let desk = Desk::new();
     write(&desk);
     assert_eq!(says(&desk.run()), include_str!("../golden/run-1.txt"));
-    assert_eq!(tables(&desk.run()), tables_in(include_str!("../golden/run-1.sql")));
+    // Columns that format 1 got later; readers ignore those that they do not know.
+    let (ids, with_later) = ("ids BLOB NOT NULL\n)", "ids BLOB NOT NULL, rows BLOB, questions BLOB\n)");
+    assert_eq!(tables(&desk.run()), tables_in(&include_str!("../golden/run-1.sql").replace(ids, with_later)));
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod projects;
 mod records;
 mod reference;
 mod rows;
+mod run_columns;
 mod run_files;
 mod run_laws;
 mod runs;

@@ -1,0 +1,244 @@
+//! A run as a table: one column at a time, for all its cases.
+//!
+//! Comparing two runs looks at every verdict and at hardly any text. A column of a million verdicts is a megabyte, so columns are read whole, one
+//! after the other, and ids are read as the hashes by which the run has them in order.
+
+use rusqlite::params;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::cases::Headers;
+use super::code::unpack_codes;
+use super::id_index::read_page;
+use super::identity::{shown_id, text_hash};
+use super::schema::has_column;
+use super::stored::{StoredBlock, n_slots, read_cases};
+use super::values::{read_labels, read_scores};
+use super::{Code, Column, RunFileError, RunReader};
+use crate::database::DatabaseError;
+use crate::packed::{Bytes, Unreadable};
+use crate::records::RowId;
+
+/// How many pages of ids are read at a time.
+const AHEAD: i64 = 64;
+
+/// A column of digests of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Digests {
+    /// Of whole rows.
+    Rows,
+    /// Of the part of each row that is the question.
+    Questions,
+}
+
+impl Digests {
+    fn column(self) -> &'static str {
+        match self {
+            Digests::Rows => "rows",
+            Digests::Questions => "questions",
+        }
+    }
+}
+
+/// The key of a row: the hash of its id, with the place of the row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RowKey {
+    pub hash: u128,
+    pub row: u64,
+}
+
+impl RunReader {
+    /// How far the numbers of cases go: one more than the last.
+    pub fn n_case_numbers(&self) -> Result<usize, RunFileError> {
+        let select = "SELECT coalesce(max(last) + 1, 0) FROM block";
+        let n: u64 = self.sqlite(self.reading().connection.query_row(select, [], |row| row.get(0)))?;
+        let n = usize::try_from(n).ok().filter(|it| *it <= u32::MAX as usize).ok_or(Unreadable::Damaged);
+        Ok(n.map_err(|it| self.of_part("block.last", it))?)
+    }
+
+    /// How each case ended, or one of its tasks, by the number of the case; `None` where there is no such case.
+    pub fn codes(&self, column: Column) -> Result<Vec<Option<Code>>, RunFileError> {
+        let select = "SELECT block.first, block.n, block.cases, verdicts.codes FROM block
+             LEFT JOIN verdicts ON verdicts.task = ?1 AND verdicts.block = block.id";
+        let read =
+            |stored: Option<&[u8]>, n: usize| unpack_codes(stored, n).map(|it| it.into_iter().map(Some).collect());
+        self.column(select, column, "verdicts", None, read)
+    }
+
+    /// The score of each case for a task, by the number of the case; nothing at all for a task without scores.
+    pub fn scores(&self, column: Column) -> Result<Vec<Option<f64>>, RunFileError> {
+        let select = "SELECT block.first, block.n, block.cases, scores.body FROM scores
+             JOIN block ON block.id = scores.block WHERE scores.task = ?1";
+        let read = |stored: Option<&[u8]>, n: usize| read_scores(stored.ok_or(Unreadable::Damaged)?, n);
+        self.column(select, column, "scores", None, read)
+    }
+
+    /// The label of each case for a task, by the number of the case; nothing at all for a task without labels.
+    pub fn labels(&self, column: Column) -> Result<Vec<Option<String>>, RunFileError> {
+        let select = "SELECT block.first, block.n, block.cases, labels.body FROM labels
+             JOIN block ON block.id = labels.block WHERE labels.task = ?1";
+        let read = |stored: Option<&[u8]>, n: usize| read_labels(stored.ok_or(Unreadable::Damaged)?, n);
+        self.column(select, column, "labels", None, read)
+    }
+
+    /// A digest for each case, by the number of the case; 0 where there is none. `None` when the run has no such digests: an earlier version wrote it,
+    /// or its suite does not say what the question is.
+    pub fn digests(&self, digests: Digests) -> Result<Option<Vec<u128>>, RunFileError> {
+        let (name, connection) = (digests.column(), self.reading().connection);
+        if !self.sqlite(has_column(connection, "block", name))? {
+            return Ok(None);
+        }
+        let none = format!("SELECT count(*) FROM block WHERE {name} IS NOT NULL");
+        let n: u64 = self.sqlite(connection.query_row(&none, [], |row| row.get(0)))?;
+        if n == 0 {
+            return Ok(None);
+        }
+        let select = format!("SELECT first, n, cases, {name} FROM block WHERE ?1 = 0");
+        let read = |stored: Option<&[u8]>, n: usize| stored.map_or(Ok(vec![0; n]), |it| read_digests(it, n));
+        self.column(&select, Column::CASE, "block.rows", 0, read).map(Some)
+    }
+
+    /// Hands on the key of every row, in the order of their hashes.
+    pub fn row_keys(&self) -> Result<RowKeys<'_>, RunFileError> {
+        let state = self.state()?;
+        let mut others = match state.finish {
+            Some(_) => self.numbered_keys()?,
+            None => self.keys_of_blocks()?,
+        };
+        others.sort_unstable();
+        others.dedup();
+        let others = others.into_iter().peekable();
+        Ok(RowKeys {
+            reader: self,
+            last: state.finish.is_none().then_some(i64::MAX),
+            page: Vec::new().into_iter().peekable(),
+            others,
+        })
+    }
+
+    /// The keys of rows whose content a row before them has.
+    fn numbered_keys(&self) -> Result<Vec<RowKey>, RunFileError> {
+        let repeated: Vec<(u64, [u8; 16], u64)> =
+            self.all("SELECT row, hash, number FROM repeated", |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let key = |(row, hash, number): (u64, [u8; 16], u64)| {
+            let id = shown_id(&RowId::Content(u128::from_be_bytes(hash)), Some(number));
+            RowKey { hash: text_hash(&id), row }
+        };
+        Ok(repeated.into_iter().map(key).collect())
+    }
+
+    /// The keys of a run that has no index yet.
+    fn keys_of_blocks(&self) -> Result<Vec<RowKey>, RunFileError> {
+        let (mut headers, mut keys) = (Headers::default(), Vec::new());
+        while let Some(header) = headers.next(self.reading())? {
+            let block = StoredBlock::load(self.reading(), header.id)?;
+            let n_variants = self.reading().n_variants;
+            let key = |slot| {
+                let hash = text_hash(&shown_id(block.id(slot), None));
+                RowKey { hash, row: n_variants.place(block.case_ix(slot)) }
+            };
+            keys.extend((0..block.n).map(key));
+        }
+        Ok(keys)
+    }
+
+    /// Reads a column, which is empty when no block has it: `select` gives the first case, how many there are, their numbers and the values of each block.
+    fn column<T: Clone>(
+        &self,
+        select: &str,
+        column: Column,
+        part: &'static str,
+        none: T,
+        read: impl Fn(Option<&[u8]>, usize) -> Result<Vec<T>, Unreadable>,
+    ) -> Result<Vec<T>, RunFileError> {
+        let mut values = Vec::new();
+        let mut select = self.sqlite(self.reading().connection.prepare_cached(select))?;
+        let mut rows = self.sqlite(select.query(params![column.0]))?;
+        while let Some(row) = self.sqlite(rows.next())? {
+            if values.is_empty() {
+                values.resize(self.n_case_numbers()?, none.clone());
+            }
+            let blob = |ix: usize| self.sqlite(row.get_ref(ix)).map(|it| it.as_blob_or_null().ok().flatten());
+            let (first, n): (u64, u64) = (self.sqlite(row.get(0))?, self.sqlite(row.get(1))?);
+            let of_block = |stored: Option<&[u8]>, cases: Option<&[u8]>| {
+                let n = n_slots(n)?;
+                let cases = cases.map(|it| read_cases(it, first, n)).transpose()?;
+                Ok((read(stored, n)?, cases))
+            };
+            let (of_block, cases) = of_block(blob(3)?, blob(2)?).map_err(|it| self.of_part(part, it))?;
+            for (slot, value) in of_block.into_iter().enumerate() {
+                let case = cases.as_ref().map_or(first + slot as u64, |it| it[slot]);
+                let at = values.get_mut(case as usize).ok_or(Unreadable::Damaged);
+                *at.map_err(|it| self.of_part(part, it))? = value;
+            }
+        }
+        Ok(values)
+    }
+
+    fn of_part(&self, part: &'static str, unreadable: Unreadable) -> DatabaseError {
+        DatabaseError::of_part(self.path(), part, unreadable)
+    }
+}
+
+fn read_digests(stored: &[u8], n: usize) -> Result<Vec<u128>, Unreadable> {
+    let mut bytes = Bytes::of_plain(stored)?;
+    (0..n).map(|_| bytes.array().map(u128::from_be_bytes)).collect()
+}
+
+/// The keys of all rows of a run, in the order of their hashes.
+#[derive(Debug)]
+pub struct RowKeys<'r> {
+    reader: &'r RunReader,
+    /// The last page that was read; `i64::MAX` when there are none.
+    last: Option<i64>,
+    page: std::iter::Peekable<std::vec::IntoIter<RowKey>>,
+    /// Keys that no page has.
+    others: std::iter::Peekable<std::vec::IntoIter<RowKey>>,
+}
+
+impl RowKeys<'_> {
+    fn advance(&mut self) -> Result<Option<RowKey>, RunFileError> {
+        if self.page.peek().is_none() && self.last != Some(i64::MAX) {
+            self.read_pages()?;
+        }
+        Ok(match (self.page.peek(), self.others.peek()) {
+            (Some(of_page), Some(other)) if other < of_page => self.others.next(),
+            (None, _) => self.others.next(),
+            _ => self.page.next(),
+        })
+    }
+
+    fn read_pages(&mut self) -> Result<(), RunFileError> {
+        let reader = self.reader;
+        let select = "SELECT id, body FROM id_page WHERE id > ?1 ORDER BY id LIMIT ?2";
+        let mut select = reader.sqlite(reader.reading().connection.prepare_cached(select))?;
+        let mut rows = reader.sqlite(select.query([self.last.unwrap_or(i64::MIN), AHEAD]))?;
+        let mut keys = Vec::new();
+        self.last = Some(i64::MAX);
+        while let Some(row) = reader.sqlite(rows.next())? {
+            self.last = Some(reader.sqlite(row.get(0))?);
+            let body = reader.sqlite(row.get_ref(1))?.as_blob().map_err(|_| Unreadable::Damaged);
+            let page = body.and_then(read_page).map_err(|it| reader.of_part("id_page.body", it))?;
+            keys.extend(page.into_iter().map(|(hash, row)| RowKey { hash, row }));
+        }
+        self.page = keys.into_iter().peekable();
+        Ok(())
+    }
+}
+
+impl Iterator for RowKeys<'_> {
+    type Item = Result<RowKey, RunFileError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.advance().transpose()
+    }
+}
+
+/// The digest of a text, as those of rows are made.
+pub fn digest(text: &[u8]) -> u128 {
+    xxh3_128(text)
+}
+
+/// The hash that a row with this id has as its key.
+pub fn key_of(id: &str) -> u128 {
+    text_hash(id)
+}

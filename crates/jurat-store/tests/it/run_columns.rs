@@ -1,0 +1,82 @@
+//! A run as columns over its cases, for comparisons.
+
+use std::collections::BTreeMap;
+
+use jurat_core::plan::{CaseIx, VariantCount};
+use jurat_store::records::RowId;
+use jurat_store::run::{
+    BlockBuilder, CaseRow, Code, Column, Digests, Ended, RunReader, RunWriter, WriterOptions, digest, key_of,
+};
+
+use crate::runs::{Desk, finished, place, rows};
+
+/// A run of five rows in two blocks that overlap: cases 0, 2 and 4, then 1 and 3.
+fn written(desk: &Desk, is_finished: bool) -> Vec<String> {
+    let texts = rows(5);
+    let writer = RunWriter::create(&desk.run(), &desk.head(&texts, 1, 1), WriterOptions::default()).expect("a run");
+    let mut builder = BlockBuilder::new(1, VariantCount::of(1));
+    for part in [vec![4, 0, 2], vec![1, 3]] {
+        for ix in part {
+            let id = RowId::Given(format!("r{ix}").into());
+            let row = CaseRow { place: place(&texts, ix), text: &texts[ix], keep: ix == 2 };
+            builder.case(CaseIx(ix as u64), &id, row);
+            builder.question(ix as u128 + 1);
+            if ix == 3 {
+                builder.verdict(Column(1), Code::Failed);
+                builder.score(Column(1), 0.25);
+            }
+        }
+        writer.block(builder.close().expect("cases")).expect("written");
+    }
+    if is_finished {
+        writer.finish(finished(Ended::Done)).expect("finished");
+    }
+    texts
+}
+
+fn keys(reader: &RunReader) -> BTreeMap<u128, u64> {
+    let keys: Vec<_> = reader.row_keys().expect("keys").collect::<Result<_, _>>().expect("readable");
+    assert!(keys.is_sorted());
+    keys.into_iter().map(|it| (it.hash, it.row)).collect()
+}
+
+#[test]
+fn columns_are_in_the_order_of_cases_whatever_block_holds_them() {
+    let desk = Desk::new();
+    let texts = written(&desk, true);
+    let reader = RunReader::open(&desk.run()).expect("a run");
+    let codes = reader.codes(Column(1)).expect("codes");
+    let passed = Some(Code::Passed);
+    assert_eq!(codes, [passed, passed, passed, Some(Code::Failed), passed]);
+    assert_eq!(reader.codes(Column::CASE).expect("codes"), [passed; 5]);
+    assert_eq!(reader.scores(Column(1)).expect("scores"), [None, None, None, Some(0.25), None]);
+    assert_eq!(reader.labels(Column(1)).expect("labels"), [None; 0]);
+    let expected: Vec<u128> = texts.iter().map(|it| digest(it.as_bytes())).collect();
+    assert_eq!(reader.digests(Digests::Rows).expect("digests"), Some(expected));
+    assert_eq!(reader.digests(Digests::Questions).expect("digests"), Some(vec![1, 2, 3, 4, 5]));
+}
+
+#[test]
+fn a_run_has_the_same_keys_before_and_after_its_index() {
+    let (done, killed) = (Desk::new(), Desk::new());
+    written(&done, true);
+    written(&killed, false);
+    let expected: BTreeMap<u128, u64> = (0..5).map(|it| (key_of(&format!("r{it}")), it)).collect();
+    for desk in [done, killed] {
+        assert_eq!(keys(&RunReader::open(&desk.run()).expect("a run")), expected);
+    }
+}
+
+#[test]
+fn a_run_of_an_earlier_version_has_no_digests() {
+    let desk = Desk::new();
+    written(&desk, true);
+    let connection = rusqlite::Connection::open(desk.run()).expect("a database");
+    connection
+        .execute_batch("ALTER TABLE block DROP COLUMN rows; ALTER TABLE block DROP COLUMN questions")
+        .expect("columns that an earlier version does not have");
+    drop(connection);
+    let reader = RunReader::open(&desk.run()).expect("a run");
+    assert_eq!(reader.digests(Digests::Rows).expect("no digests"), None);
+    assert_eq!(reader.codes(Column(1)).expect("codes").len(), 5);
+}
