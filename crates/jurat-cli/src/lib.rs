@@ -3,6 +3,7 @@
 //! It is a library so that the Python package has the same command: [`run`] takes the arguments and gives the exit code.
 
 mod check;
+mod compare;
 mod completions;
 mod count;
 mod definition;
@@ -53,6 +54,7 @@ enum Verb {
     Plan(plan::Plan),
     Show(show::Show),
     Explain(explain::Explain),
+    Compare(Box<compare::Compare>),
     Export(export::Export),
     Pack(pack::Pack),
     Journal(journal::Journal),
@@ -76,6 +78,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Plan(plan) => plan.run(),
         Verb::Show(show) => show.run(),
         Verb::Explain(explain) => explain.run(),
+        Verb::Compare(compare) => compare.run(),
         Verb::Export(export) => export.run(),
         Verb::Pack(pack) => pack.run(),
         Verb::Journal(journal) => journal.run(),

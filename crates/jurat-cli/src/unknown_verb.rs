@@ -12,10 +12,7 @@ const ELSEWHERE: [(&[&str], &str); 10] = [
         &["view", "ui", "web", "viewer", "report", "results", "open"],
         "`jurat show` prints the last run, `jurat export -o results.csv` writes it to a file",
     ),
-    (
-        &["compare", "diff"],
-        "runs are not compared yet: `jurat export RUN -o FILE` writes the results of each, and several models in one suite are shown side by side",
-    ),
+    (&["diff", "ab"], "`jurat compare BASE NEW` compares runs case by case"),
     (&["list", "ls", "logs", "log", "history", "runs"], "`jurat show --list` lists the runs"),
     (&["validate", "lint", "verify"], "`jurat check SUITE` reports everything that is wrong with a suite"),
     (&["new", "create", "setup"], "`jurat init` makes an example"),

@@ -23,7 +23,8 @@
 //! * [`case`]: one case from its source to its verdict;
 //! * [`verdict`]: what is concluded;
 //! * [`report`]: what there is to say about runs;
-//! * [`statistics`]: how certain a metric is.
+//! * [`statistics`]: how certain a metric is;
+//! * [`contrast`]: runs compared with each other.
 
 pub mod agent;
 pub mod artifact;
@@ -31,6 +32,7 @@ pub mod case;
 pub mod check;
 mod comparison;
 pub mod compat;
+pub mod contrast;
 pub mod effect;
 pub mod evaluation;
 pub mod evaluator;

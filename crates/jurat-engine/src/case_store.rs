@@ -127,8 +127,12 @@ impl CaseStore<'_> {
 
     fn put_slices(&self, block: &mut BlockBuilder, done: &Done<'_>) {
         for path in &self.plan.group_by {
-            let value = group(path, done.base);
-            block.slice(&Slice::Group { path: path.to_string(), value }.to_string());
+            let (path, value) = (path.to_string(), group(path, done.base));
+            block.group(&path, value.as_deref());
+            block.slice(&Slice::Group { path, value }.to_string());
+        }
+        if let Some(path) = self.plan.cluster_by.as_ref().filter(|it| !self.plan.group_by.contains(it)) {
+            block.group(&path.to_string(), group(path, done.base).as_deref());
         }
         if self.variants.len() > 1
             && let Some(variant) = self.layout.variant(done.case_ix)

@@ -10,7 +10,7 @@
 //! * [`Recording`]: outcomes of an earlier run, for replay;
 //! * [`Budget`], [`Stop`]: what a run may spend, and how it is stopped;
 //! * [`forecast`]: what a run would do; [`Progress`]: how far one has come;
-//! * [`view`]: a run, read back.
+//! * [`view`]: a run, read back; [`contrast`]: runs compared with each other.
 
 mod agents;
 mod breaker;
@@ -19,6 +19,7 @@ mod case_label;
 mod case_source;
 mod case_store;
 mod clock;
+pub mod contrast;
 mod definition;
 mod drive;
 mod effect_lane;

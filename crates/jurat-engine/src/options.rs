@@ -395,6 +395,14 @@ impl RecordedOptions {
         document.and_then(|it| serde_json::from_slice(&it.body).ok()).unwrap_or_default()
     }
 
+    /// Why not all rows were run, in words.
+    pub(crate) fn selection_words(&self) -> Vec<String> {
+        let limit = self.limit.map(|it| format!("`--limit {it}`"));
+        let filter = self.filter.as_ref().map(|it| format!("`--filter {it}`"));
+        let tags = (!self.tags.is_empty()).then(|| format!("`--tag {}`", self.tags.join(",")));
+        limit.into_iter().chain(filter).chain(tags).chain(self.rerun.clone()).collect()
+    }
+
     /// The options as a document.
     pub(crate) fn document(&self) -> Document {
         Document { name: Self::NAME.to_owned(), body: serde_json::to_vec(self).expect("texts and numbers are JSON") }

@@ -9,6 +9,7 @@
 //!   [`journal`] what a journal holds.
 //! * A [`CaseWriter`] takes in a run case by case and writes it: [`TerminalWriter`], [`JsonWriter`], [`JsonLinesWriter`], [`CsvWriter`],
 //!   [`JunitWriter`], [`MarkdownWriter`].
+//! * [`comparison`]: runs compared with each other.
 //! * [`columns`]: what formats with a row for each task of each case have in common.
 //! * [`ProgressLine`]: how far a run has come.
 //! * [`pretty_json`]: a value for people who read JSON.
@@ -16,6 +17,7 @@
 //! * [`visible`] and [`visible_line`]: other people's text, made unable to move the reader's cursor.
 
 pub mod columns;
+pub mod comparison;
 pub mod explanation;
 pub mod journal;
 pub mod plan;

@@ -289,12 +289,12 @@ fn task_line(total: &TaskTotal, task: &TaskReport) -> Option<String> {
 }
 
 /// Other people's text as code, on one line, cut where it is long.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("<code>{}</code>", escaped(&words::cut(text, ROOM))) }
 }
 
 /// The text with everything escaped that Markdown, HTML or a code host reads as more than itself.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut markdown = String::with_capacity(text.len());
     for it in visible_line(text).chars() {
         match it {

@@ -33,6 +33,9 @@ pub enum Error {
     /// What was asked for does not fit together, or is not there.
     #[error("{0}")]
     Usage(String),
+    /// There is nothing to look at: runs that share no case cannot be compared.
+    #[error("{0}")]
+    Nothing(String),
     /// A model cannot be asked.
     #[error("{0}")]
     Model(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -6,6 +6,7 @@ mod campaigns;
 mod check;
 mod command;
 mod commands;
+mod comparisons;
 mod completions;
 mod console;
 mod conversations;

@@ -362,7 +362,8 @@ fn footprint(suite: &Suite) -> Projection {
     let mut paths: Vec<FieldPath> =
         ["id", "record_id", "case_id"].map(|key| FieldPath::of([Step::Key(key.into())])).into();
     paths.extend(suite.records.iter().filter_map(|it| it.id.as_ref()).map(|it| it.value.clone()));
-    paths.extend(suite.group_by.iter().chain(&suite.question).map(|it| it.value.clone()));
+    let grouping = suite.group_by.iter().chain(&suite.cluster_by).chain(&suite.question);
+    paths.extend(grouping.map(|it| it.value.clone()));
     if suite.tasks.iter().any(|it| matches!(it.on, Selection::Tag(_))) {
         paths.push(FieldPath::of([Step::Key(selection::TAGS.into())]));
     }

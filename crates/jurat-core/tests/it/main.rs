@@ -15,6 +15,7 @@ mod campaigns;
 mod cases;
 mod checks;
 mod comparisons;
+mod contrast;
 mod conversations;
 mod decisions;
 mod defects;

@@ -4,7 +4,7 @@
 //! that the writer only inserts. Nothing is done for a verdict that passed, and for a case that passed only what it takes to find it
 //! again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -55,6 +55,8 @@ pub struct BlockBuilder {
     scores: HashMap<Column, Vec<(usize, f64)>>,
     labels: HashMap<Column, Labels>,
     slices: HashMap<String, Vec<usize>>,
+    /// What cases have at paths that group them.
+    groups: BTreeMap<String, Labels>,
     packer: Packer,
 }
 
@@ -74,6 +76,8 @@ pub struct Block {
     pub(super) codes: Vec<(Column, Vec<u8>)>,
     pub(super) scores: Vec<(Column, Vec<u8>)>,
     pub(super) labels: Vec<(Column, Vec<u8>)>,
+    /// What cases have at each path that groups them.
+    pub(super) groups: Vec<(String, Vec<u8>)>,
     pub(super) details: Vec<Chunk>,
     pub(super) evidence: Vec<Chunk>,
     pub(super) counts: Vec<SliceCounts>,
@@ -134,6 +138,20 @@ struct Labels {
     slots: Vec<(usize, usize)>,
 }
 
+impl Labels {
+    fn push(&mut self, slot: usize, label: &str) {
+        let number = match self.numbers.get(label) {
+            Some(number) => *number,
+            None => {
+                self.numbers.insert(label.to_owned(), self.words.len());
+                self.words.push(label.to_owned());
+                self.words.len() - 1
+            }
+        };
+        self.slots.push((slot, number));
+    }
+}
+
 impl BlockBuilder {
     /// The most cases of a block.
     pub const MOST_CASES: usize = 4096;
@@ -161,6 +179,7 @@ impl BlockBuilder {
             scores: HashMap::new(),
             labels: HashMap::new(),
             slices: HashMap::new(),
+            groups: BTreeMap::new(),
             packer: Packer::new(),
         }
     }
@@ -251,16 +270,18 @@ impl BlockBuilder {
     /// Says which label the case has for a task.
     pub fn label(&mut self, column: Column, label: &str) {
         let slot = self.slot();
-        let labels = self.labels.entry(column).or_default();
-        let number = match labels.numbers.get(label) {
-            Some(number) => *number,
-            None => {
-                labels.numbers.insert(label.to_owned(), labels.words.len());
-                labels.words.push(label.to_owned());
-                labels.words.len() - 1
-            }
-        };
-        labels.slots.push((slot, number));
+        self.labels.entry(column).or_default().push(slot, label);
+    }
+
+    /// Says what the case has at a path that groups cases. Nothing needs to be said where it has nothing, but that there is such a path.
+    pub fn group(&mut self, path: &str, value: Option<&str>) {
+        let slot = self.slot();
+        if !self.groups.contains_key(path) {
+            self.groups.insert(path.to_owned(), Labels::default());
+        }
+        if let (Some(groups), Some(value)) = (self.groups.get_mut(path), value) {
+            groups.push(slot, value);
+        }
     }
 
     /// Says that the case belongs to a slice of the summary, beside the whole.
@@ -293,6 +314,7 @@ impl BlockBuilder {
             codes: all_sealed(self.code_columns(&order)),
             scores: all_sealed(self.score_columns(&order)),
             labels: all_sealed(self.label_columns(&order)),
+            groups: self.group_columns(&order),
             details: self.detail_chunks(&order),
             evidence: rows.evidence,
             counts,
@@ -381,6 +403,17 @@ impl BlockBuilder {
             (column, write_labels(&labels.slots, &labels.words, n, packer))
         };
         sorted(self.labels.drain().map(write))
+    }
+
+    fn group_columns(&mut self, order: &Order) -> Vec<(String, Vec<u8>)> {
+        let n = self.cases.len();
+        let ranks = order.ranks();
+        let packer = &mut self.packer;
+        let write = |(path, mut labels): (String, Labels)| {
+            in_order(&mut labels.slots, &ranks);
+            (path, sealed(&write_labels(&labels.slots, &labels.words, n, packer)))
+        };
+        std::mem::take(&mut self.groups).into_iter().map(write).collect()
     }
 
     fn detail_chunks(&mut self, order: &Order) -> Vec<Chunk> {

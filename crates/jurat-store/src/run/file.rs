@@ -10,7 +10,7 @@ use super::error::DuplicateIds;
 use super::id_index::{Duplicates, IndexWriter};
 use super::id_runs::IdRuns;
 use super::reader::{SUMMARY_CHECKSUM, checksum, meta, read_summary};
-use super::schema::{FORGET_RESULTS, LATER_BLOCK_COLUMNS, RUN, has_column};
+use super::schema::{FORGET_RESULTS, LATER_BLOCK_COLUMNS, LATER_TABLES, RUN, has_column};
 use super::stats::Counting;
 use super::stored::{Reading, StoredBlock};
 use super::writer::Message;
@@ -84,6 +84,7 @@ impl RunFile {
         file.has_effects = true;
         (file.n_columns, file.n_variants) = (count("task")?, VariantCount::of(count("variant")?));
         file.transaction(|file| {
+            file.connection.execute_batch(LATER_TABLES)?;
             add_later_columns(&file.connection)?;
             Ok(file.connection.execute_batch(FORGET_RESULTS)?)
         })?;
@@ -318,6 +319,10 @@ impl RunFile {
             columns.iter().try_for_each(|(column, body)| {
                 self.connection.prepare_cached(&insert)?.execute(params![column.0, id, body]).map(drop)
             })?;
+        }
+        for (path, body) in &block.groups {
+            let insert = "INSERT INTO grouping (path, block, body) VALUES (?1, ?2, ?3)";
+            self.connection.prepare_cached(insert)?.execute(params![path, id, body])?;
         }
         put_chunks(&self.connection, "detail", id, &block.details)?;
         put_chunks(&self.connection, "evidence", id, &block.evidence)?;

@@ -61,7 +61,7 @@ impl RunReader {
              LEFT JOIN verdicts ON verdicts.task = ?1 AND verdicts.block = block.id";
         let read =
             |stored: Option<&[u8]>, n: usize| unpack_codes(stored, n).map(|it| it.into_iter().map(Some).collect());
-        self.column(select, column, "verdicts", None, read)
+        self.column(select, column.0, "verdicts", None, read)
     }
 
     /// The score of each case for a task, by the number of the case; nothing at all for a task without scores.
@@ -69,7 +69,7 @@ impl RunReader {
         let select = "SELECT block.first, block.n, block.cases, scores.body FROM scores
              JOIN block ON block.id = scores.block WHERE scores.task = ?1";
         let read = |stored: Option<&[u8]>, n: usize| read_scores(stored.ok_or(Unreadable::Damaged)?, n);
-        self.column(select, column, "scores", None, read)
+        self.column(select, column.0, "scores", None, read)
     }
 
     /// The label of each case for a task, by the number of the case; nothing at all for a task without labels.
@@ -77,7 +77,20 @@ impl RunReader {
         let select = "SELECT block.first, block.n, block.cases, labels.body FROM labels
              JOIN block ON block.id = labels.block WHERE labels.task = ?1";
         let read = |stored: Option<&[u8]>, n: usize| read_labels(stored.ok_or(Unreadable::Damaged)?, n);
-        self.column(select, column, "labels", None, read)
+        self.column(select, column.0, "labels", None, read)
+    }
+
+    /// What each case has at a path by which cases are grouped, by the number of the case. `None` when the run does not say: it groups by no such path,
+    /// or an earlier version wrote it.
+    pub fn groups(&self, path: &str) -> Result<Option<Vec<Option<String>>>, RunFileError> {
+        if !self.sqlite(has_column(self.reading().connection, "grouping", "path"))? {
+            return Ok(None);
+        }
+        let select = "SELECT block.first, block.n, block.cases, grouping.body FROM grouping
+             JOIN block ON block.id = grouping.block WHERE grouping.path = ?1";
+        let read = |stored: Option<&[u8]>, n: usize| read_labels(stored.ok_or(Unreadable::Damaged)?, n);
+        let groups = self.column(select, path, "grouping", None, read)?;
+        Ok((!groups.is_empty()).then_some(groups))
     }
 
     /// A digest for each case, by the number of the case; 0 where there is none. `None` when the run has no such digests: an earlier version wrote it,
@@ -94,7 +107,7 @@ impl RunReader {
         }
         let select = format!("SELECT first, n, cases, {name} FROM block WHERE ?1 = 0");
         let read = |stored: Option<&[u8]>, n: usize| stored.map_or(Ok(vec![0; n]), |it| read_digests(it, n));
-        self.column(&select, Column::CASE, "block.rows", 0, read).map(Some)
+        self.column(&select, Column::CASE.0, "block.rows", 0, read).map(Some)
     }
 
     /// Hands on the key of every row, in the order of their hashes.
@@ -145,14 +158,14 @@ impl RunReader {
     fn column<T: Clone>(
         &self,
         select: &str,
-        column: Column,
+        parameter: impl rusqlite::ToSql,
         part: &'static str,
         none: T,
         read: impl Fn(Option<&[u8]>, usize) -> Result<Vec<T>, Unreadable>,
     ) -> Result<Vec<T>, RunFileError> {
         let mut values = Vec::new();
         let mut select = self.sqlite(self.reading().connection.prepare_cached(select))?;
-        let mut rows = self.sqlite(select.query(params![column.0]))?;
+        let mut rows = self.sqlite(select.query(params![parameter]))?;
         while let Some(row) = self.sqlite(rows.next())? {
             if values.is_empty() {
                 values.resize(self.n_case_numbers()?, none.clone());

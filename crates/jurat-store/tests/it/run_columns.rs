@@ -21,6 +21,7 @@ fn written(desk: &Desk, is_finished: bool) -> Vec<String> {
             let row = CaseRow { place: place(&texts, ix), text: &texts[ix], keep: ix == 2 };
             builder.case(CaseIx(ix as u64), &id, row);
             builder.question(ix as u128 + 1);
+            builder.group("language", (ix % 2 == 0).then_some("de"));
             if ix == 3 {
                 builder.verdict(Column(1), Code::Failed);
                 builder.score(Column(1), 0.25);
@@ -51,6 +52,9 @@ fn columns_are_in_the_order_of_cases_whatever_block_holds_them() {
     assert_eq!(reader.codes(Column::CASE).expect("codes"), [passed; 5]);
     assert_eq!(reader.scores(Column(1)).expect("scores"), [None, None, None, Some(0.25), None]);
     assert_eq!(reader.labels(Column(1)).expect("labels"), [None; 0]);
+    let de = Some("de".to_owned());
+    assert_eq!(reader.groups("language").expect("groups"), Some(vec![de.clone(), None, de.clone(), None, de]));
+    assert_eq!(reader.groups("else").expect("groups"), None);
     let expected: Vec<u128> = texts.iter().map(|it| digest(it.as_bytes())).collect();
     assert_eq!(reader.digests(Digests::Rows).expect("digests"), Some(expected));
     assert_eq!(reader.digests(Digests::Questions).expect("digests"), Some(vec![1, 2, 3, 4, 5]));
@@ -73,10 +77,13 @@ fn a_run_of_an_earlier_version_has_no_digests() {
     written(&desk, true);
     let connection = rusqlite::Connection::open(desk.run()).expect("a database");
     connection
-        .execute_batch("ALTER TABLE block DROP COLUMN rows; ALTER TABLE block DROP COLUMN questions")
+        .execute_batch(
+            "ALTER TABLE block DROP COLUMN rows; ALTER TABLE block DROP COLUMN questions; DROP TABLE grouping",
+        )
         .expect("columns that an earlier version does not have");
     drop(connection);
     let reader = RunReader::open(&desk.run()).expect("a run");
     assert_eq!(reader.digests(Digests::Rows).expect("no digests"), None);
+    assert_eq!(reader.groups("language").expect("no groups"), None);
     assert_eq!(reader.codes(Column(1)).expect("codes").len(), 5);
 }

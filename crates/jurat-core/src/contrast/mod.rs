@@ -1,0 +1,37 @@
+//! Two runs, or two parts of one, compared: what is paired with what, and how far they differ.
+//!
+//! Everything here is a plain function of verdicts and numbers that are handed in unit by unit. A *unit* is a row within a side with all its
+//! repetitions; units of two sides pair by the id of their row. What could not be paired or judged is counted and bounded, never dropped. Reading order:
+//!
+//! * [`Ending`] and [`Repetitions`]: how a unit ended, and whether a pair of units can be compared ([`Standing`]);
+//! * [`RateLine`], [`JudgementLine`], [`ScoreLine`], [`spending`]: what is compared, as [`Line`]s;
+//! * [`adjust`]: lines of one family, adjusted for each other;
+//! * [`Change`]: a unit that ended otherwise;
+//! * [`provenance`]: what else differs between two sides than what they answered;
+//! * [`Comparison`]: all of it.
+
+mod change;
+mod comparison;
+mod family;
+mod judgements;
+mod labels;
+mod line;
+pub mod provenance;
+mod ranking;
+mod rates;
+mod repetitions;
+mod sample;
+mod scores;
+pub mod spending;
+
+pub use change::{Change, ChangeSide, Direction, rank_changes};
+pub use comparison::{Comparison, Contrast, PairCounts, Side};
+pub use family::adjust;
+pub use judgements::JudgementLine;
+pub use labels::{LabelChanges, LabelLine};
+pub use line::{About, Effect, Line, Mark, Method, Payer};
+pub use ranking::{Ranking, SidePair, rank};
+pub use rates::{RateLine, unpaired};
+pub use repetitions::{Ending, Repetitions, Standing};
+pub use sample::Clustering;
+pub use scores::{ScoreLine, ScoreTest};

@@ -1,0 +1,110 @@
+//! The laws of comparisons.
+
+use jurat_core::contrast::{About, Clustering, Ending, Line, RateLine, Repetitions};
+use jurat_core::statistics::{Confidence, Word};
+use proptest::prelude::*;
+
+/// A pair of units, with the cluster that they are in.
+type Unit = (Repetitions, Repetitions, u32);
+
+fn ending() -> impl Strategy<Value = Ending> {
+    prop_oneof![
+        4 => Just(Ending::Passed),
+        4 => Just(Ending::Failed),
+        1 => prop::sample::select(Ending::ALL.to_vec()),
+    ]
+}
+
+fn units(most_repetitions: usize) -> impl Strategy<Value = Vec<Unit>> {
+    let side = move || prop::collection::vec(ending(), 1..=most_repetitions).prop_map(|it| it.into_iter().collect());
+    prop::collection::vec((side(), side(), 0_u32..6), 0..40)
+}
+
+fn line(units: &[Unit], clustering: Clustering) -> Line {
+    let mut line = RateLine::new(clustering);
+    units.iter().for_each(|(base, new, cluster)| line.add(base, new, *cluster));
+    line.finish(About::Cases, Confidence::USUAL)
+}
+
+fn close(one: Option<f64>, other: Option<f64>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => (one - other).abs() < 1e-9,
+        (one, other) => one == other,
+    }
+}
+
+proptest! {
+    #[test]
+    fn swapping_sides_flips_signs(units in units(3)) {
+        for clustering in [Clustering::Repeated, Clustering::Clustered] {
+            let swapped: Vec<Unit> = units.iter().map(|(base, new, cluster)| (*new, *base, *cluster)).collect();
+            let (one, other) = (line(&units, clustering), line(&swapped, clustering));
+            let negated = |it: Option<f64>| it.map(|it| -it);
+            prop_assert!(close(one.difference, negated(other.difference)));
+            prop_assert!(close(one.least, negated(other.most)));
+            prop_assert!(close(one.most, negated(other.least)));
+            prop_assert!(close(one.p, other.p));
+            prop_assert!(close(one.interval.map(|it| it.low), other.interval.map(|it| -it.high)));
+            prop_assert_eq!((one.base, one.new), (other.new, other.base));
+        }
+    }
+
+    #[test]
+    fn an_interval_holds_its_estimate_and_agrees_with_its_word(units in units(3)) {
+        for clustering in [Clustering::Repeated, Clustering::Clustered] {
+            let line = line(&units, clustering);
+            if let (Some(interval), Some(difference)) = (line.interval, line.difference) {
+                prop_assert!(interval.low <= difference + 1e-12 && difference <= interval.high + 1e-12, "{:?}", line);
+                let excludes = interval.low > 0.0 || interval.high < 0.0;
+                prop_assert_eq!(line.word != Word::NotShown, excludes);
+                prop_assert!(!excludes || line.p.is_some_and(|it| it <= 0.05 + 1e-12), "{:?}", line);
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_about_single_cases_is_what_its_p_says(units in units(1)) {
+        let line = line(&units, Clustering::Single);
+        if let (Some(p), Some(difference)) = (line.p, line.difference) {
+            let expected = match (p <= 0.05, difference > 0.0) {
+                (true, true) => Word::Better,
+                (true, false) => Word::Worse,
+                (false, _) => Word::NotShown,
+            };
+            prop_assert_eq!(line.word, expected);
+        }
+    }
+
+    #[test]
+    fn every_pair_is_counted_once_and_what_does_not_apply_changes_nothing(units in units(2), n in 0_usize..5) {
+        let without = line(&units, Clustering::Repeated);
+        prop_assert_eq!(without.pairs + without.unknown + without.not_applicable, units.len() as u64);
+        let skipped: Repetitions = [Ending::Skipped].into_iter().collect();
+        let more: Vec<Unit> = units.iter().copied().chain(std::iter::repeat_n((skipped, skipped, 7), n)).collect();
+        let with = line(&more, Clustering::Repeated);
+        prop_assert_eq!(with.not_applicable, without.not_applicable + n as u64);
+        prop_assert_eq!(Line { not_applicable: without.not_applicable, ..with }, without);
+    }
+
+    #[test]
+    fn what_is_unknown_lies_between_its_bounds(units in units(3)) {
+        let line = line(&units, Clustering::Repeated);
+        if let (Some(least), Some(most)) = (line.least, line.most) {
+            prop_assert!(least <= most + 1e-12);
+        }
+        if line.unknown == 0 && units.iter().all(|it| it.0.judged() == it.0.n() && it.1.judged() == it.1.n()) {
+            prop_assert!(close(line.difference, line.least) && close(line.difference, line.most));
+        }
+    }
+
+    #[test]
+    fn repeating_results_narrows_no_interval(verdicts in prop::collection::vec(any::<(bool, bool)>(), 2..40), k in 2_u32..5) {
+        let unit = |passed: bool, n: u32| -> Repetitions {
+            (0..n).map(|_| if passed { Ending::Passed } else { Ending::Failed }).collect()
+        };
+        let of = |n: u32| -> Vec<Unit> { verdicts.iter().zip(0..).map(|((base, new), ix)| (unit(*base, n), unit(*new, n), ix)).collect() };
+        let (once, often) = (line(&of(1), Clustering::Repeated), line(&of(k), Clustering::Repeated));
+        prop_assert_eq!(once.interval, often.interval);
+        prop_assert_eq!(once.p, often.p);
+    }
+}

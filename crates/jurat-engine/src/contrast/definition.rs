@@ -1,0 +1,174 @@
+//! The definition of a side, as far as it can make a difference.
+
+use std::collections::BTreeMap;
+
+use jurat_core::contrast::provenance::{Definition, Finding, Part};
+use jurat_core::suite::{EvaluatorKind, Judge, Model, Selection, Suite, Task, TaskKind};
+use jurat_format::value::Val;
+use jurat_store::run::{Ended, TaskHead};
+
+use crate::options::RecordedOptions;
+use crate::view::{RunView, ViewError};
+
+pub(super) fn definition(view: &RunView) -> Result<Definition, ViewError> {
+    let (head, suite) = (view.head(), view.suite());
+    let options = RecordedOptions::of(head);
+    let prompts = suite.ask.iter().flat_map(|ask| {
+        let system = ask.system.as_ref().map_or("", |it| it.prompt.text());
+        ask.prompts.iter().map(move |it| {
+            (it.name.clone(), part(first_words(it.prompt.prompt.text()), &[it.prompt.prompt.text(), system]))
+        })
+    });
+    Ok(Definition {
+        suite: head.suite.clone(),
+        version: head.version.clone(),
+        tasks: suite
+            .tasks
+            .iter()
+            .zip(&head.tasks)
+            .map(|(task, head)| (task_name(task, head), parts(suite, &options, task, head)))
+            .collect(),
+        prompts: prompts.collect(),
+        subjects: subjects(suite),
+        partial: partial(view, &options)?,
+    })
+}
+
+/// The name of a task. Those of scenarios have the scenario before it: several may have a task of one name.
+pub(super) fn task_name(task: &Task, head: &TaskHead) -> String {
+    task.scope.as_ref().map_or_else(|| head.id.clone(), |scenario| format!("{}.{}", scenario.value, head.id))
+}
+
+/// What the verdicts of a task rest on.
+fn parts(suite: &Suite, options: &RecordedOptions, task: &Task, head: &TaskHead) -> Vec<(Finding, Part)> {
+    let mut parts = vec![(Finding::TaskDiffers, check(task, head))];
+    match &task.kind {
+        TaskKind::Judge(judge) => {
+            parts.push((Finding::JudgeModelDiffers, judge_model(suite, options, judge)));
+            parts.push((Finding::JudgePromptDiffers, judge_prompt(judge)));
+        }
+        TaskKind::Evaluate(evaluate) => {
+            let found = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value);
+            parts.extend(found.map(|it| (Finding::EvaluatorDiffers, evaluator(&it.kind))));
+        }
+        TaskKind::Assert | TaskKind::Outcome(_) | TaskKind::Check(_) | TaskKind::Evaluation { .. } => {}
+    }
+    parts
+}
+
+/// Operator, path, expected value, dependencies, gate and selection of a task.
+fn check(task: &Task, head: &TaskHead) -> Part {
+    let on = match &task.on {
+        Selection::All => String::new(),
+        Selection::Kind(kind) => format!("{kind:?}"),
+        Selection::Ids(ids) => ids.iter().map(|it| it.value.as_str()).collect::<Vec<_>>().join(" "),
+        Selection::Tag(tag) => format!("tag {}", tag.value),
+    };
+    let depends_on: Vec<&str> = task.depends_on.iter().map(|it| it.value.as_str()).collect();
+    let text = |it: &Option<String>| it.clone().unwrap_or_default();
+    let (path, operator, expected) = (text(&head.path), text(&head.operator), text(&head.expected));
+    let words =
+        [path.as_str(), &operator, &expected].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ");
+    let words = if words.is_empty() { head.kind.clone() } else { words };
+    part(words, &[&head.kind, &path, &operator, &expected, &depends_on.join(" "), &head.gate, &on])
+}
+
+fn judge_model(suite: &Suite, options: &RecordedOptions, judge: &Judge) -> Part {
+    let named: Vec<&str> = match judge.panel.as_slice() {
+        [] => vec![judge.model.as_ref().map_or("judge", |it| it.value.as_str())],
+        panel => panel.iter().map(|it| it.value.as_str()).collect(),
+    };
+    let models: Vec<(String, String)> = named.into_iter().flat_map(|it| asked(suite, options, it)).collect();
+    let join = |of: fn(&(String, String)) -> &str, with| models.iter().map(of).collect::<Vec<_>>().join(with);
+    part(join(|it| &it.0, ", "), &[&join(|it| &it.0, "\n"), &join(|it| &it.1, "\n")])
+}
+
+/// The models that a role or a name stands for, each with its settings.
+fn asked(suite: &Suite, options: &RecordedOptions, name: &str) -> Vec<(String, String)> {
+    let given: Vec<&String> = options.models.iter().filter(|it| it.0 == name).map(|it| &it.1).collect();
+    let role = suite.models.iter().find(|it| it.name.value == name);
+    match (given.as_slice(), role) {
+        ([], Some(role)) => role.models.iter().map(|it| (it.model.value.clone(), settings(it))).collect(),
+        ([], None) => vec![(name.to_owned(), String::new())],
+        (given, _) => given.iter().map(|it| ((*it).clone(), String::new())).collect(),
+    }
+}
+
+/// The settings that change what a model answers. Prices, limits and addresses do not.
+fn settings(model: &Model) -> String {
+    const OF_ANSWERS: [&str; 6] = ["temperature", "top_p", "max_tokens", "seed", "extra", "structured"];
+    let own = model.settings.iter().filter(|it| OF_ANSWERS.contains(&it.0));
+    own.map(|(key, value)| format!("{key}: {}", Val::to_json(&value.value))).collect::<Vec<_>>().join(", ")
+}
+
+fn judge_prompt(judge: &Judge) -> Part {
+    let system = judge.system.as_ref().map_or("", |it| it.prompt.text());
+    let output = judge.output.as_ref().map(|it| it.schema.to_json()).unwrap_or_default();
+    let panel = judge.panel.len().to_string();
+    let asked = format!("{} {:?}", judge.repeat, judge.aggregate);
+    let prompt = judge.prompt.prompt.text();
+    part(first_words(prompt), &[prompt, system, &output, &panel, &asked])
+}
+
+fn evaluator(kind: &EvaluatorKind) -> Part {
+    match kind {
+        EvaluatorKind::Code(code) => {
+            let digest = code.code.digest();
+            Part { words: digest.chars().take(8).collect(), digest }
+        }
+        EvaluatorKind::Function(function) => part(function.digest(), &[&function.digest()]),
+        EvaluatorKind::Builtin(builtin) => {
+            let text = format!("{builtin:?}");
+            part(first_words(&text), &[&text])
+        }
+    }
+}
+
+/// The settings of the models that may be subjects.
+fn subjects(suite: &Suite) -> BTreeMap<String, Part> {
+    let is_judge = |name: &str| matches!(name, "judge" | "parser" | "embedder");
+    let roles = suite.models.iter().filter(|it| !is_judge(&it.name.value));
+    let models = roles.flat_map(|it| &it.models);
+    models
+        .map(|it| {
+            let settings = settings(it);
+            let words = if settings.is_empty() { "no settings".to_owned() } else { settings.clone() };
+            (it.model.value.clone(), part(words, &[&settings]))
+        })
+        .collect()
+}
+
+/// Why a run does not cover all rows, in words.
+fn partial(view: &RunView, options: &RecordedOptions) -> Result<Option<String>, ViewError> {
+    let selected = options.selection_words();
+    let ended = view.reader().state()?.finish.map(|it| it.ended);
+    let ended = match ended {
+        Some(Ended::Done) => None,
+        Some(other) => Some(format!("ended with `{}`", other.name())),
+        None if view.reader().is_being_written() => Some("still in progress".to_owned()),
+        None => Some("killed".to_owned()),
+    };
+    let words: Vec<String> = selected.into_iter().chain(ended).collect();
+    Ok((!words.is_empty()).then(|| words.join(", ")))
+}
+
+/// Whether a run came to its end.
+pub(super) fn is_complete(view: &RunView) -> Result<bool, ViewError> {
+    Ok(view.reader().state()?.finish.is_some_and(|it| it.ended == Ended::Done))
+}
+
+pub(super) fn part(words: String, texts: &[&str]) -> Part {
+    let mut hasher = blake3::Hasher::new();
+    for text in texts {
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+    }
+    Part { words, digest: hasher.finalize().to_hex()[..32].to_owned() }
+}
+
+/// The beginning of a text, to recognise it by.
+fn first_words(text: &str) -> String {
+    const MOST: usize = 40;
+    let line = text.lines().find(|it| !it.trim().is_empty()).unwrap_or_default().trim();
+    if line.chars().count() <= MOST { line.to_owned() } else { line.chars().take(MOST).chain(['…']).collect() }
+}

@@ -1,0 +1,302 @@
+//! A run as a side of a comparison.
+
+use std::collections::HashMap;
+
+use jurat_core::contrast::provenance::Definition;
+use jurat_core::contrast::{ChangeSide, Side};
+use jurat_core::effect::wire::read_outcome;
+use jurat_core::effect::{Asker, Outcome, Slot};
+use jurat_core::plan::{CaseIx, TaskIx};
+use jurat_core::report::TaskReport;
+use jurat_core::suite::{Gate, Task};
+use jurat_format::value::{FieldPath, Val, Value, parse_json};
+use jurat_store::run::{Code, Column, Digests, RowKey, RunFileError, StoredEffect, TaskHead, Variant, digest};
+
+use super::definition::{definition, is_complete, task_name};
+use super::selection::Selection;
+use super::table::{Amount, Asked, CaseAsked, Table, TaskInfo};
+use crate::RunError;
+use crate::tally::{latency, taken};
+use crate::view::{Detailed, RunView, ViewError};
+
+/// A run, or some of its variants.
+#[derive(Debug)]
+pub(super) struct RunTable {
+    view: RunView,
+    side: Side,
+    definition: Definition,
+    variants: Vec<(usize, Variant)>,
+    tasks: Vec<TaskInfo>,
+}
+
+impl RunTable {
+    pub(super) fn new(view: RunView, name: &str, selection: &Selection) -> Result<RunTable, ViewError> {
+        let definition = definition(&view)?;
+        let head = view.head();
+        let all = match head.variants.as_slice() {
+            [] => vec![Variant::default()],
+            variants => variants.to_vec(),
+        };
+        let variants = all.into_iter().enumerate().filter(|it| selection.is_meant(&it.1)).collect();
+        let side = Side {
+            name: name.to_owned(),
+            run_id: head.id.clone(),
+            suite: head.suite.clone(),
+            suite_hash: head.suite_hash.clone(),
+            prompt: selection.prompt.clone(),
+            subject: selection.subject.clone(),
+            cases: 0,
+            is_complete: is_complete(&view)?,
+        };
+        let task = |(ix, (head, task)): (usize, (&TaskHead, &Task))| TaskInfo {
+            id: task_name(task, head),
+            column: Column::from(TaskIx(ix as u32)),
+            is_condition: task.gate == Gate::Condition,
+            judges: task.judges(),
+        };
+        let tasks = head.tasks.iter().zip(&view.suite().tasks).enumerate().map(task).collect();
+        let mut table = RunTable { side, definition, variants, tasks, view };
+        table.side.cases = table.n_cases()?;
+        Ok(table)
+    }
+
+    fn n_cases(&self) -> Result<u64, ViewError> {
+        let (codes, n) = (self.codes(Column::CASE)?, self.n_variants());
+        let is_meant = |case: usize| self.variants.iter().any(|it| it.0 == case % n);
+        Ok(codes.iter().enumerate().filter(|it| it.1.is_some() && is_meant(it.0)).count() as u64)
+    }
+
+    /// Adds what one effect took to its case.
+    fn add_effect(&self, effect: &StoredEffect, asked: &mut Asked) -> Result<(), ViewError> {
+        let outcome = read_outcome(&effect.kind, &effect.outcome).map_err(|it| ViewError::Run(RunError::from(it)))?;
+        let case = asked.cases.entry(effect.case_ix.0).or_default();
+        let is_subject = is_of_subject(effect);
+        if is_subject {
+            case.add_answer(effect, &outcome);
+        }
+        let amount = if effect.site.asker.task().is_some() { &mut case.judging } else { &mut case.subject };
+        amount.add(&outcome, is_subject, effect.reused);
+        if let (Some(task), Some(served)) = (effect.site.asker.task(), &effect.served) {
+            let id = self.tasks.get(task.index()).map_or_else(String::new, |it| it.id.clone());
+            let of_task = asked.served.entry(id).or_default();
+            if !of_task.contains(served) {
+                of_task.push(served.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn row_value(&self, case: CaseIx) -> Result<Option<Val<'static>>, ViewError> {
+        let Some(case) = self.view.reader().case(case)? else { return Ok(None) };
+        match self.view.reader().row_text(&case) {
+            Ok(text) => Ok(parse_json(&text).map(|it| it.value.into_owned()).ok()),
+            Err(RunFileError::SourceChanged { .. } | RunFileError::SourceUnreadable { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The tags of a scenario or of a case for an agent, by its place.
+    fn defined_tags(&self, place: u64) -> Option<&[String]> {
+        let plan = self.view.plan();
+        let place = usize::try_from(place).ok()?;
+        let of_agent = |place: usize| plan.cases.get(place).map(|it| it.tags.as_slice());
+        match place.checked_sub(plan.scenarios.len()) {
+            None => Some(&plan.scenarios[place].scenario.tags),
+            Some(place) => of_agent(place),
+        }
+    }
+
+    /// The digests of what scenarios and cases for agents ask, in their order.
+    fn defined_questions(&self) -> Vec<u128> {
+        let plan = self.view.plan();
+        let scenario = |it: &jurat_core::scenario::Scenario| {
+            format!("{:?}", (&it.nodes, &it.edges, &it.entry, &it.system, it.turn_limit))
+        };
+        let scenarios = plan.scenarios.iter().map(|it| scenario(&it.scenario));
+        let cases = plan.cases.iter().map(|it| format!("{:?}", (&it.system, &it.turns, &it.attachments)));
+        scenarios.chain(cases).map(|it| digest(it.as_bytes())).collect()
+    }
+
+    /// Does something with each row, as far as rows can be read. Returns whether all could.
+    fn each_row(&self, mut take: impl FnMut(u64, &Val<'_>)) -> Result<bool, ViewError> {
+        let n = self.n_variants() as u64;
+        let (mut last, mut all) = (None, true);
+        for case in self.view.reader().identities() {
+            let case_ix = case?.case_ix;
+            let row = case_ix.0 / n;
+            if last == Some(row) {
+                continue;
+            }
+            last = Some(row);
+            match self.row_value(case_ix)? {
+                Some(value) => take(row, &value),
+                None => all = false,
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Table for RunTable {
+    fn side(&self) -> &Side {
+        &self.side
+    }
+
+    fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    fn variants(&self) -> &[(usize, Variant)] {
+        &self.variants
+    }
+
+    fn n_variants(&self) -> usize {
+        self.view.head().variants.len().max(1)
+    }
+
+    fn tasks(&self) -> &[TaskInfo] {
+        &self.tasks
+    }
+
+    fn keys<'t>(&'t self) -> Result<Box<dyn Iterator<Item = Result<RowKey, ViewError>> + 't>, ViewError> {
+        Ok(Box::new(self.view.reader().row_keys()?.map(|it| it.map_err(ViewError::from))))
+    }
+
+    fn is_by_content(&self) -> Result<bool, ViewError> {
+        let first = self.view.reader().identities().next().transpose()?;
+        Ok(first.is_some_and(|it| !it.has_own_id))
+    }
+
+    fn codes(&self, column: Column) -> Result<Vec<Option<Code>>, ViewError> {
+        Ok(self.view.reader().codes(column)?)
+    }
+
+    fn scores(&self, column: Column) -> Result<Vec<Option<f64>>, ViewError> {
+        Ok(self.view.reader().scores(column)?)
+    }
+
+    fn labels(&self, column: Column) -> Result<Vec<Option<String>>, ViewError> {
+        Ok(self.view.reader().labels(column)?)
+    }
+
+    fn questions(&self) -> Result<Vec<u128>, ViewError> {
+        let which = if self.view.plan().ask.is_some() { Digests::Rows } else { Digests::Questions };
+        let mut digests = self.view.reader().digests(which)?.unwrap_or_default();
+        let (n, defined) = (self.n_variants(), self.defined_questions());
+        digests.resize(digests.len().max(defined.len() * n), 0);
+        for (case, question) in defined.iter().flat_map(|it| std::iter::repeat_n(it, n)).enumerate() {
+            digests[case] = *question;
+        }
+        Ok(digests)
+    }
+
+    fn recorded(&self) -> Result<Vec<u128>, ViewError> {
+        if self.view.plan().asks_subjects() {
+            return Ok(Vec::new());
+        }
+        Ok(self.view.reader().digests(Digests::Rows)?.unwrap_or_default())
+    }
+
+    fn asked(&self) -> Result<Asked, ViewError> {
+        let mut asked = Asked::default();
+        for effect in self.view.reader().effects() {
+            self.add_effect(&effect?, &mut asked)?;
+        }
+        asked.served.values_mut().for_each(|it| it.sort_unstable());
+        Ok(asked)
+    }
+
+    fn values(&self, path: &FieldPath) -> Result<Option<HashMap<u64, String>>, ViewError> {
+        if let Some(groups) = self.view.reader().groups(&path.to_string())? {
+            let n = self.n_variants() as u64;
+            let known = (0..).zip(groups).filter_map(|(case, value): (u64, Option<String>)| Some((case / n, value?)));
+            return Ok(Some(known.collect()));
+        }
+        let mut values = HashMap::new();
+        let all = self.each_row(|row, value| {
+            if let Ok(found) = path.find(value) {
+                values.insert(row, found.as_str().map_or_else(|| found.to_string(), str::to_owned));
+            }
+        })?;
+        Ok(all.then_some(values))
+    }
+
+    fn tags(&self, case: u64) -> Result<Vec<String>, ViewError> {
+        if let Some(tags) = self.defined_tags(case / self.n_variants() as u64) {
+            return Ok(tags.to_vec());
+        }
+        Ok(self.row_value(CaseIx(case))?.map(|it| tags_of_row(&it)).unwrap_or_default())
+    }
+
+    fn cluster_by(&self) -> Option<FieldPath> {
+        self.view.plan().cluster_by.clone()
+    }
+
+    fn group_by(&self) -> Vec<FieldPath> {
+        self.view.plan().group_by.clone()
+    }
+
+    fn id(&self, case: u64) -> Result<String, ViewError> {
+        Ok(self.view.reader().case(CaseIx(case))?.map_or_else(String::new, |it| self.view.case_name(&it)))
+    }
+
+    fn describe(&self, case: u64, task: Option<&str>, side: &mut ChangeSide) -> Result<(), ViewError> {
+        let Some(case) = self.view.reader().case(CaseIx(case))? else { return Ok(()) };
+        let report = self.view.case_report(&case, Detailed::Tasks)?;
+        let is_named = |it: &&TaskReport| task.is_some_and(|id| self.tasks.get(it.task).is_some_and(|it| it.id == id));
+        let named = report.tasks.iter().find(is_named);
+        side.message = named.map_or(report.message, |it| it.message.clone());
+        let text = |it: &Value| it.as_str().map_or_else(|| it.to_json(), str::to_owned);
+        side.response = report.data.output.as_ref().or_else(|| named.and_then(|it| it.actual.as_ref())).map(text);
+        Ok(())
+    }
+}
+
+/// The tags that a row has.
+fn tags_of_row(row: &Val<'_>) -> Vec<String> {
+    let text = |it: &Val<'_>| it.as_str().map(str::to_owned);
+    match row.as_map().and_then(|it| it.get("tags")) {
+        Some(Val::List(tags)) => tags.iter().filter_map(text).collect(),
+        Some(one) => text(one).into_iter().collect(),
+        None => Vec::new(),
+    }
+}
+
+/// Whether an effect is an answer of the subject or a run of it.
+fn is_of_subject(effect: &StoredEffect) -> bool {
+    matches!(effect.site.asker, Asker::Case | Asker::Turn(_)) && Slot::numbered(effect.site.slot) == Some(Slot::Subject)
+}
+
+impl CaseAsked {
+    fn add_answer(&mut self, effect: &StoredEffect, outcome: &Outcome) {
+        let text = match outcome {
+            Outcome::Answer(answer) => answer.text.as_str(),
+            _ => effect.outcome.as_str(),
+        };
+        let chained = [&self.answer.to_be_bytes()[..], text.as_bytes()].concat();
+        self.answer = digest(&chained);
+        // The same key answered at the same moment is the same recorded answer.
+        let is_first = self.subject.answers == 0;
+        let before = if is_first { Some(0) } else { self.reused };
+        self.reused = before.filter(|_| effect.reused).map(|before: u128| {
+            digest(&[&before.to_be_bytes()[..], &effect.key.0[..], &effect.at_ms.to_be_bytes()[..]].concat())
+        });
+    }
+}
+
+impl Amount {
+    fn add(&mut self, outcome: &Outcome, is_subject: bool, is_reused: bool) {
+        let Some((usage, cost_usd)) = taken(outcome) else { return };
+        self.answers += 1;
+        self.n_reused += u64::from(is_reused);
+        self.input += usage.input;
+        self.output += usage.output;
+        match cost_usd {
+            Some(usd) => self.usd += usd,
+            None => self.unpriced += 1,
+        }
+        if is_subject {
+            self.seconds += latency(outcome).map_or(0.0, |it| it.as_secs_f64());
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What the answers of two sides took, and which of them are the same.
+
+use std::collections::{HashMap, HashSet};
+
+use jurat_core::contrast::spending::{Spending, latency_line, ratio_line};
+use jurat_core::contrast::{About, Line, Payer};
+use jurat_core::statistics::Confidence;
+
+use super::selection::Group;
+use super::table::{Amount, Asked, CaseAsked};
+
+/// The cases of a unit: the number of its first, and its variants.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct UnitCases<'u> {
+    pub(super) first: u64,
+    pub(super) variants: &'u [usize],
+}
+
+impl UnitCases<'_> {
+    pub(super) fn numbers(self) -> impl Iterator<Item = u64> {
+        self.variants.iter().map(move |it| self.first + *it as u64)
+    }
+}
+
+/// The lines about cost, tokens and latency, gathered pair by pair.
+#[derive(Debug, Default)]
+pub(super) struct SpendingLines {
+    cost: [Spending; 2],
+    input: [Spending; 2],
+    output: [Spending; 2],
+    latency: Spending,
+    reused: u64,
+}
+
+impl SpendingLines {
+    pub(super) fn add(&mut self, asked: [&Asked; 2], units: [UnitCases<'_>; 2], cluster: u32) {
+        for (ix, of) in [|it: &CaseAsked| it.subject, |it: &CaseAsked| it.judging].into_iter().enumerate() {
+            let [base, new] = [0, 1].map(|side| amounts(asked[side], units[side], of));
+            let mean = |amounts: &[Amount], what: fn(&Amount) -> Option<f64>| {
+                let known: Option<Vec<f64>> = amounts.iter().map(what).collect();
+                known.filter(|it| !it.is_empty()).map(|it| it.iter().sum::<f64>() / it.len() as f64)
+            };
+            let both = |what: fn(&Amount) -> Option<f64>| (mean(&base, what), mean(&new, what));
+            let (was, now) = both(|it| (it.unpriced == 0).then_some(it.usd));
+            self.cost[ix].add(was, now, cluster);
+            let (was, now) = both(|it| Some(it.input as f64));
+            self.input[ix].add(was, now, cluster);
+            let (was, now) = both(|it| Some(it.output as f64));
+            self.output[ix].add(was, now, cluster);
+            if ix == 0 {
+                let (was, now) = both(|it| Some(it.seconds));
+                self.latency.add(was, now, cluster);
+                self.reused += base.iter().chain(&new).map(|it| it.n_reused).sum::<u64>();
+            }
+        }
+    }
+
+    pub(super) fn finish(&self, confidence: Confidence) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for (ix, payer) in [Payer::Subject, Payer::Judging].into_iter().enumerate() {
+            let parts = [
+                (About::Cost(payer), &self.cost),
+                (About::InputTokens(payer), &self.input),
+                (About::OutputTokens(payer), &self.output),
+            ];
+            for (about, of) in parts {
+                let is_there = of[ix].base.iter().chain(&of[ix].new).any(|it| *it > 0.0) || of[ix].left_out > 0;
+                if is_there {
+                    lines.push(ratio_line(about, &of[ix], confidence));
+                }
+            }
+        }
+        if self.latency.base.iter().chain(&self.latency.new).any(|it| *it > 0.0) {
+            lines.push(latency_line(&self.latency, self.reused, confidence));
+        }
+        lines
+    }
+}
+
+/// What the cases of a unit took; cases in which nothing was asked are left out.
+fn amounts(asked: &Asked, unit: UnitCases<'_>, of: fn(&CaseAsked) -> Amount) -> Vec<Amount> {
+    let of_case = |case: u64| asked.cases.get(&case).map(of).filter(|it| it.answers > 0);
+    unit.numbers().filter_map(of_case).collect()
+}
+
+/// Whether both sides rest on the same answer: each side has one, and they are equal.
+pub(super) fn same_answer(asked: [&Asked; 2], units: [UnitCases<'_>; 2]) -> Option<bool> {
+    let answers = |side: usize| -> Vec<u128> {
+        let of_case = |case: u64| asked[side].cases.get(&case).map(|it| it.answer).filter(|it| *it != 0);
+        units[side].numbers().filter_map(of_case).collect()
+    };
+    let (base, new) = (answers(0), answers(1));
+    (!base.is_empty() && !new.is_empty()).then(|| base == new)
+}
+
+/// The cases of a side that rest on the recorded answer that a repetition before them rests on too.
+pub(super) fn reused_cases(asked: &Asked, groups: &[Group], is_base: bool, n_variants: u64) -> HashSet<u64> {
+    let mut dropped = HashSet::new();
+    if asked.cases.values().all(|it| it.reused.is_none()) {
+        return dropped;
+    }
+    let group_of: HashMap<u64, usize> = groups
+        .iter()
+        .enumerate()
+        .flat_map(|(ix, it)| if is_base { &it.base } else { &it.new }.iter().map(move |variant| (*variant as u64, ix)))
+        .collect();
+    let mut seen = HashSet::new();
+    let mut cases: Vec<u64> = asked.cases.keys().copied().collect();
+    cases.sort_unstable();
+    for case in cases {
+        let Some(group) = group_of.get(&(case % n_variants)) else { continue };
+        if let Some(reused) = asked.cases[&case].reused
+            && !seen.insert((case / n_variants, *group, reused))
+        {
+            dropped.insert(case);
+        }
+    }
+    dropped
+}

@@ -1,0 +1,106 @@
+//! What is compared, column by column: a run, or a baseline that was exported from one.
+
+use std::collections::HashMap;
+
+use jurat_core::contrast::provenance::Definition;
+use jurat_core::contrast::{ChangeSide, Side};
+use jurat_format::value::FieldPath;
+use jurat_store::run::{Code, Column, RowKey, Variant};
+
+use crate::view::ViewError;
+
+/// A side as columns over its cases. The number of a case is that of its row times the number of variants, plus that of its variant.
+pub(super) trait Table {
+    fn side(&self) -> &Side;
+
+    fn definition(&self) -> &Definition;
+
+    /// The variants of the run that belong to the side, with their numbers. A run without variants has one without names.
+    fn variants(&self) -> &[(usize, Variant)];
+
+    /// How many numbers the cases of a row have.
+    fn n_variants(&self) -> usize;
+
+    fn tasks(&self) -> &[TaskInfo];
+
+    /// The rows in the order of their keys.
+    fn keys<'t>(&'t self) -> Result<Box<dyn Iterator<Item = Result<RowKey, ViewError>> + 't>, ViewError>;
+
+    /// Whether rows are known by their content alone.
+    fn is_by_content(&self) -> Result<bool, ViewError>;
+
+    fn codes(&self, column: Column) -> Result<Vec<Option<Code>>, ViewError>;
+
+    fn scores(&self, column: Column) -> Result<Vec<Option<f64>>, ViewError>;
+
+    fn labels(&self, column: Column) -> Result<Vec<Option<String>>, ViewError>;
+
+    /// The digest of what each case asks, by the number of the case; 0 where it is not known.
+    fn questions(&self) -> Result<Vec<u128>, ViewError>;
+
+    /// The digest of each row, by the number of the case, where rows hold what was answered; 0 where it is not known.
+    fn recorded(&self) -> Result<Vec<u128>, ViewError>;
+
+    /// What was asked in each case and what came back, by the number of the case.
+    fn asked(&self) -> Result<Asked, ViewError>;
+
+    /// What rows have at a path, by the number of the row; rows without a value are absent. `None` when some rows cannot be read: those that failed
+    /// are stored and those that passed may not be, so what is left says nothing.
+    fn values(&self, path: &FieldPath) -> Result<Option<HashMap<u64, String>>, ViewError>;
+
+    /// The tags of the case with this number.
+    fn tags(&self, case: u64) -> Result<Vec<String>, ViewError>;
+
+    /// The path of what rows share, as the suite says.
+    fn cluster_by(&self) -> Option<FieldPath>;
+
+    fn group_by(&self) -> Vec<FieldPath>;
+
+    /// The id of the case with this number, as people see it.
+    fn id(&self, case: u64) -> Result<String, ViewError>;
+
+    /// What there is to say about one case: what was answered, or what a task looked at where answers are recorded; and why it failed.
+    fn describe(&self, case: u64, task: Option<&str>, side: &mut ChangeSide) -> Result<(), ViewError>;
+}
+
+/// A task, as far as comparing goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TaskInfo {
+    pub(super) id: String,
+    pub(super) column: Column,
+    /// Whether it is a gate that only routes, whose own result is not counted.
+    pub(super) is_condition: bool,
+    /// Whether it may pass or fail.
+    pub(super) judges: bool,
+}
+
+/// What was asked in the cases of a side.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Asked {
+    pub(super) cases: HashMap<u64, CaseAsked>,
+    /// Who served each task's judge, in words.
+    pub(super) served: HashMap<String, Vec<String>>,
+}
+
+/// What was asked in one case.
+#[derive(Debug, Clone, Default)]
+pub(super) struct CaseAsked {
+    pub(super) subject: Amount,
+    pub(super) judging: Amount,
+    /// The digest of what the subject answered; 0 when it did not.
+    pub(super) answer: u128,
+    /// Which recorded answers of the subject it rests on, when all of them were there before the run.
+    pub(super) reused: Option<u128>,
+}
+
+/// What some answers took.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Amount {
+    pub(super) answers: u64,
+    pub(super) unpriced: u64,
+    pub(super) usd: f64,
+    pub(super) input: u64,
+    pub(super) output: u64,
+    pub(super) seconds: f64,
+    pub(super) n_reused: u64,
+}
