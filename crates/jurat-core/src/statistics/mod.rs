@@ -5,25 +5,45 @@
 //!
 //! What cannot be computed from an input is `None`, never a number that looks like one: no interval of one cluster, no rate of no judgement.
 
+mod agreement;
+mod bootstrap;
 mod cluster;
 mod confidence;
+mod corrected;
+mod evidence;
 mod flips;
+mod gate;
 mod interval;
 mod mean;
 mod order;
 mod paired;
+mod power;
 mod quantile;
+mod repeated;
 mod several;
 mod special;
 mod sum;
 mod unpaired;
 
+pub use agreement::{
+    Ac1, Alpha, Confusion, Kappa, LabelScore, Level, Share, Weights, cohen_kappa, gwet_ac1, krippendorff_alpha,
+    label_scores,
+};
+pub use bootstrap::bca;
 pub use cluster::{
     ClusterMean, ClusterVariance, Clusters, EffectiveDifference, EffectiveRate, PooledDifference, Ratio, RowTally,
     cluster_mean, effective_difference, effective_rate, pooled_difference, ratio_of_means,
 };
 pub use confidence::{Confidence, Side};
+pub use corrected::{
+    Corrected, JudgeRecord, PpiMean, RoganGladen, Stratum, poststratified, ppi_mean, rogan_gladen,
+    rogan_gladen_difference,
+};
+pub use evidence::{
+    Beyond, RateEvidence, cs_empirical_bernstein, cs_mean, cs_rate, e_mean, e_paired, e_rate, hedged_capital,
+};
 pub use flips::{FlipMethod, SignFlip, Wilcoxon, sign_flip, wilcoxon};
+pub use gate::{Condition, GateDecision, GateVerdict, Wants, gate_condition, gate_verdict};
 pub use interval::{Interval, clopper_pearson, wilson};
 pub use mean::mean_interval;
 pub use order::{QuantileInterval, quantile_interval};
@@ -31,7 +51,12 @@ pub use paired::{
     Difference, FlipOdds, MarginTest, McNemar, PairedDifference, Pairs, Word, flip_odds, joined, mcnemar,
     newcombe_paired, paired_difference, tango, tango_test,
 };
+pub use power::{
+    MOST_ROWS, MorePairs, RowsNeeded, Towards, mde_mean, mde_paired, more_pairs, pairs_needed, pairs_needed_not_worse,
+    power_paired, rows_needed,
+};
 pub use quantile::quantile;
+pub use repeated::{Repeats, VarianceComponents, is_flaky, pass_all_k, pass_at_k, repeats, variance_components};
 pub use several::{benjamini_hochberg, holm, tiers};
 pub use special::{beta_cdf, beta_quantile, normal_quantile, normal_sf, student_quantile, student_two_sided};
 pub use unpaired::{Tally, fisher, newcombe_unpaired};

@@ -200,9 +200,9 @@ pub fn mcnemar(only_base: u64, only_new: u64) -> McNemar {
         };
     }
     let flips = only_base + only_new;
-    let (worse, point) = coin(only_new, flips);
-    // By symmetry P(X ≥ c) = P(X ≤ b).
-    let (better, _) = coin(only_base, flips);
+    // By symmetry P(X ≥ c) = P(X ≤ b). The point is taken from the smaller count, so that swapping the sides changes no digit.
+    let ((better, of_base), (worse, of_new)) = (coin(only_base, flips), coin(only_new, flips));
+    let point = if only_base < only_new { of_base } else { of_new };
     let smaller = better.min(worse);
     McNemar {
         exact: (2.0 * smaller).min(1.0),

@@ -28,7 +28,7 @@ pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![0.0; p.len()];
     let mut smallest: f64 = 1.0;
     for (rank, ix) in ascending(p).into_iter().enumerate().rev() {
-        smallest = smallest.min(p[ix] * p.len() as f64 / (rank + 1) as f64);
+        smallest = smallest.min(p[ix] * (p.len() as f64 / (rank + 1) as f64));
         adjusted[ix] = smallest;
     }
     adjusted

@@ -127,6 +127,23 @@ pub(super) fn ln_beta(a: f64, b: f64) -> f64 {
     libm::lgamma(a) + libm::lgamma(b) - libm::lgamma(a + b)
 }
 
+/// ln of the lower tail of the beta distribution, also where the tail itself is too small for a number.
+pub(super) fn ln_beta_lower(a: f64, b: f64, x: f64) -> f64 {
+    let y = 1.0 - x;
+    if x <= 0.0 || y <= 0.0 {
+        return if x <= 0.0 { f64::NEG_INFINITY } else { 0.0 };
+    }
+    if x > (a + 1.0) / (a + b + 2.0) {
+        return (-beta_tails_below_mean(b, a, y, x).lower).ln_1p();
+    }
+    a * x.ln() + b * y.ln() - a.ln() - ln_beta(a, b) + continued_fraction(a, b, x).ln()
+}
+
+/// ln of the upper tail of the beta distribution.
+pub(super) fn ln_beta_upper(a: f64, b: f64, x: f64) -> f64 {
+    ln_beta_lower(b, a, 1.0 - x)
+}
+
 /// Both tails of the beta distribution at x, given y = 1 − x with its own digits.
 pub(super) fn beta_tails(a: f64, b: f64, x: f64, y: f64) -> Tails {
     if x <= 0.0 {

@@ -38,6 +38,7 @@ mod routes;
 mod rubrics;
 mod scenarios;
 mod statistics;
+mod statistics_laws;
 mod templates;
 mod vocabulary;
 mod words;

@@ -3,7 +3,7 @@
 use jurat_core::statistics::{Clusters, Confidence, Pairs, Side, Tally};
 use jurat_format::value::Val;
 
-use crate::part;
+use crate::{part, text_part};
 
 #[derive(Clone, Copy)]
 pub(super) struct Input<'c, 'v>(pub(super) &'c Val<'v>);
@@ -13,8 +13,17 @@ impl<'c, 'v> Input<'c, 'v> {
         number(part(self.0, key)?)
     }
 
+    /// A number that may be absent or null.
+    pub(super) fn maybe(self, key: &str) -> Result<Option<f64>, String> {
+        self.0.get(key).filter(|it| !matches!(it, Val::Null)).map(number).transpose()
+    }
+
     pub(super) fn whole(self, key: &str) -> Result<u64, String> {
         Ok(self.number(key)? as u64)
+    }
+
+    pub(super) fn text(self, key: &str) -> Result<&'c str, String> {
+        text_part(self.0, key)
     }
 
     pub(super) fn list(self, key: &str) -> Result<&'c [Val<'v>], String> {

@@ -1,8 +1,10 @@
 //! Statistics: a function of the core applied to an input, within the tolerance that the case gives.
 
+mod agreement;
 mod comparisons;
 mod input;
 mod output;
+mod planning;
 mod rates;
 
 use jurat_format::value::{Val, Value};
@@ -13,7 +15,7 @@ use super::{Answer, agree, compared, part, text_part};
 /// A function by its name; `None` where the group has no such function.
 type Group = fn(&str, &Input<'_, '_>) -> Option<Result<Value, String>>;
 
-const GROUPS: &[Group] = &[rates::call, comparisons::call];
+const GROUPS: &[Group] = &[rates::call, comparisons::call, planning::call, agreement::call];
 
 pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
     let name = text_part(case, "fn")?;
