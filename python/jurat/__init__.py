@@ -34,6 +34,7 @@ from types import ModuleType
 
 from jurat._evaluation import evaluate, evaluate_async
 from jurat._jurat import __version__
+from jurat._listing import runs
 from jurat.errors import JuratError, ModelError, Problem, RunError, SuiteError
 from jurat.run import Case, Run, TaskResult, open_run
 from jurat.suite import Question, Reply, Suite, evaluate_batch
@@ -55,6 +56,7 @@ __all__ = [
     "evaluate_async",
     "evaluate_batch",
     "open_run",
+    "runs",
 ]
 
 

@@ -11,6 +11,7 @@ from typing import Any, ParamSpec
 from jurat.errors import UsageError
 from jurat.run import Run
 from jurat._part import Part, plain
+from jurat._sources import file_of
 from jurat.subject import Subject
 from jurat.suite import Model, Suite
 
@@ -67,8 +68,8 @@ def evaluate(
             Several functions by name, as a dict, are compared: each is called with each row.
         data: The rows: a list, an iterator, columns by name, a data frame, a table of Arrow, or the path of a file of JSON lines, JSON, CSV or Parquet.
             A field `id` names the row.
-        evaluators: What is judged, in any order: functions, which take `output` and fields of the row and return a label, a score, a bool or a dict of
-            them; the classes of `jurat.spec`; tasks as suites have them, as dicts.
+        evaluators: What is judged, in any order: functions, the classes of `jurat.spec`, and tasks as suites have them, as dicts. A function takes `output`
+            and fields of the row by their names. `True` and `False` are its verdict: passed and failed. A label, a score or a dict of them is measured.
         name: The name of the run; default: that of the function.
         models: The models of judges, by role: `provider/model`, a dict with settings, or a function.
         thresholds: What the run must reach to pass, such as `Thresholds(pass_rate=0.9)`; default: no failures.
@@ -116,8 +117,8 @@ def evaluate(
         >>> rows = [{"id": "peru", "question": "Capital of Peru?", "expected": "Lima"},
         ...         {"id": "chile", "question": "Capital of Chile?", "expected": "Santiago"}]
         >>> run = jurat.evaluate(answer, rows, [right])
-        >>> [(case.id, case.task("right").label) for case in run]
-        [('peru', 'True'), ('chile', 'False')]
+        >>> [(case.id, case.verdict) for case in run]
+        [('peru', 'passed'), ('chile', 'failed')]
     """
     suite, rows, options = _prepared(locals())
     return suite.run(rows, **options)
@@ -153,10 +154,11 @@ def _prepared(given: Mapping[str, Any]) -> tuple[Suite, Any, dict[str, Any]]:
     data = given["data"]
     for subject in subjects.values():
         _check(subject, data)
+    file = file_of(data)
     definition: dict[str, Any] = {
-        "records": "-",
+        "records": "-" if file is None else file,
         "ask": {"whole_row": True, "model": list(subjects)},
-        "tasks": [_task(it) for it in given["evaluators"]],
+        "tasks": [_task(number, it) for number, it in enumerate(given["evaluators"], 1)],
     }
     if given["thresholds"] is not None:
         definition["thresholds"] = plain(given["thresholds"])
@@ -165,7 +167,7 @@ def _prepared(given: Mapping[str, Any]) -> tuple[Suite, Any, dict[str, Any]]:
     name = given["name"] or "-".join(it.name for it in subjects.values())
     suite = Suite(definition, name=name, models={**(given["models"] or {}), **subjects})
     options = {key: it for key, it in given.items() if key not in _OWN and it is not None and it != ()}
-    return suite, data, options
+    return suite, data if file is None else None, options
 
 
 def _subjects(task: Any) -> dict[str, Subject]:
@@ -182,16 +184,17 @@ def _check(subject: Subject, data: Any) -> None:
         subject.arguments(data[0])
 
 
-def _task(evaluator: Any) -> Any:
-    """A task as suites have it."""
+def _task(number: int, evaluator: Any) -> Any:
+    """A task as suites have it; the number is its place among the evaluators."""
     if isinstance(evaluator, Mapping):
         return evaluator
     if isinstance(evaluator, Part):
         return evaluator.definition()
-    from jurat.evaluators import evaluator_of
+    if not callable(evaluator):
+        raise UsageError(f"an evaluator is a function, a class of `jurat.spec` or a task as a dict, not a `{type(evaluator).__name__}`")
+    from jurat._judging import judging
 
-
-    if callable(evaluator):
-        named = evaluator_of(evaluator)
-        return {"id": named.name, "evaluate": named}
-    raise UsageError(f"an evaluator is a function, a class of `jurat.spec` or a task as a dict, not a `{type(evaluator).__name__}`")
+    # Lambdas have no name that a task could have.
+    has_name = str(getattr(evaluator, "__name__", "")).isidentifier()
+    named = judging(evaluator, None if has_name else f"evaluator_{number}")
+    return {"id": named.name, "evaluate": named}

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from jurat._sources import opened
 from jurat.errors import UsageError
 
 __all__ = ["given", "n_rows"]
@@ -16,6 +17,7 @@ _CHUNK = 1024
 
 def given(rows: Any) -> tuple[Any, str]:
     """The rows as the engine takes them, and what they are."""
+    rows = opened(rows)
     if hasattr(rows, "__arrow_c_stream__") and not _is_pandas_without_arrow(rows):
         return rows, "arrow"
     if hasattr(rows, "__arrow_c_array__"):

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from jurat import _jurat
+from jurat._counts import Counts
+from jurat._tables import Tables
 from jurat.errors import RunFailed, UsageError
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
-
     from jurat.scenario import ScenarioExecutionResult
 
 __all__ = ["Case", "Counts", "Run", "TaskResult", "Verdict", "open_run"]
@@ -23,23 +22,6 @@ Verdict = Literal["passed", "failed", "measured", "skipped", "error", "not_run"]
 
 #: How many cases are read from the file at a time.
 _CHUNK = 256
-
-@dataclass(frozen=True)
-class Counts:
-    """How many ended how."""
-
-    passed: int = 0
-    failed: int = 0
-    measured: int = 0
-    skipped: int = 0
-    error: int = 0
-    not_run: int = 0
-
-    @property
-    def pass_rate(self) -> float | None:
-        """The share of what was judged that passed; `None` when nothing was judged."""
-        judged = self.passed + self.failed
-        return self.passed / judged if judged else None
 
 
 @dataclass(frozen=True)
@@ -115,7 +97,7 @@ class Case:
         return self.task(id)
 
 
-class Run:
+class Run(Tables):
     """A run, and everything that came of it. All of it is in one file: memory does not grow with the number of cases.
 
     It can be iterated over, case by case, and is a table of Arrow.
@@ -283,28 +265,6 @@ class Run:
         if found is None:
             raise UsageError(f"the name of `{path}` says no format; give one of {', '.join(_jurat.formats())}")
         self._run.export(found, path)
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._run.arrow().__arrow_c_stream__(requested_schema)
-
-    def to_arrow(self) -> Any:
-        """The result of each task of each case, as a table of pyarrow."""
-        import pyarrow
-
-        return pyarrow.table(self._run.arrow())
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The same as a data frame of pandas."""
-        frame: pandas.DataFrame = self.to_arrow().to_pandas()
-        return frame
-
-    def to_polars(self) -> polars.DataFrame:
-        """The same as a data frame of Polars."""
-        import polars
-
-        frame = polars.from_arrow(self.to_arrow())
-        assert isinstance(frame, polars.DataFrame)
-        return frame
 
     def __repr__(self) -> str:
         return f"<Run {self.id}: {len(self)} cases, {_rate(self.pass_rate)}, {self.conclusion}>"

@@ -13,6 +13,7 @@ from jurat._called import Caller, is_known_elsewhere, then
 from jurat._options import RunOptions, Unpack
 from jurat._resuming import digest_of
 from jurat._running import awaited, finished
+from jurat._sources import file_of
 from jurat._warned import warn_of
 from jurat.errors import Problem, UsageError
 from jurat.rows import given, n_rows
@@ -241,6 +242,9 @@ class Suite:
 
     def _started(self, rows: Any, options: Mapping[str, Any], caller: Caller, items: str | None = None) -> _jurat.Running:
         wanted = {key: dict(it) if isinstance(it, Mapping) else it for key, it in options.items()}
+        file = file_of(rows)
+        if file is not None:
+            return self._over(file)._started(None, options, caller)
         if rows is None:
             return self._suite.start(wanted, caller=caller)
         # Rows that are in no file can be explained later only if they are copied; of very many, those that pass are not worth it.
@@ -251,6 +255,14 @@ class Suite:
                 wanted["rows_digest"] = digest_of(rows, self._code.values())
             rows, items = given(rows)
         return self._suite.start(wanted, rows=rows, items=items, caller=caller)
+
+    def _over(self, file: str) -> Suite:
+        """The same suite with the rows of a file."""
+        made, *arguments = self._made
+        if made is not _suite:
+            raise UsageError(f"the suite `{self.name}` was read from a file, which names its rows; `records: {file}` there reads these")
+        definition, given = arguments
+        return Suite({**definition, "records": file}, **given)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         # It goes to other processes as what it was made from, and is made anew there.
@@ -289,7 +301,7 @@ def evaluate_batch(suite: Suite, batch: Any, **options: Unpack[RunOptions]) -> A
 def _batch(run: Run) -> Any:
     import pyarrow
 
-    table = run.to_arrow().combine_chunks()
+    table = run.to_arrow(details=True).combine_chunks()
     batches = table.to_batches()
     return batches[0] if batches else pyarrow.RecordBatch.from_pylist([], schema=table.schema)
 

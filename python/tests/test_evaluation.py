@@ -115,6 +115,31 @@ def test_what_a_function_returns_is_judged_as_the_value_that_it_is(value: Any) -
     assert case.task("given").label == repr(value)
 
 
+def test_a_boolean_of_an_evaluator_is_its_verdict_and_anything_else_is_measured() -> None:
+    def right(output: Any, expected: Any) -> Any:
+        return output == expected
+
+    def length(output: str) -> float:
+        return len(str(output))
+
+    run = jurat.evaluate(double, [*rows(3), {"id": "wrong", "n": 1, "expected": 1}], [right, length, lambda output: output >= 0])
+    assert (run.pass_rate, run.conclusion) == (7 / 8, "failed")
+    assert [it.id for it in run.case("wrong").failures] == ["right"]
+    assert run.case("wrong").task("right").message == "expected true, found false"
+    assert run.case("r0").task("length").verdict == "measured" and run.case("r0").task("evaluator_3").verdict == "passed"
+
+
+def test_an_evaluator_with_outputs_says_by_them_what_it_means() -> None:
+    from jurat.evaluators import evaluator
+
+    @evaluator(outputs=[{"name": "tone", "values": [{"label": "True", "score": 1}, {"label": "False", "score": 0}]}])
+    def labelled(output: int) -> bool:
+        return True
+
+    (case,) = jurat.evaluate(double, rows(1), [labelled])
+    assert (case.task("labelled").verdict, case.task("labelled").label) == ("measured", "True")
+
+
 def test_tasks_see_every_field_of_the_row_beside_the_output() -> None:
     seen: list[tuple[Any, ...]] = []
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 GUIDES = Path(__file__).parents[2] / "docs" / "python"
-PAGES = ["functions", "evaluate", "from-scouter", "from-karenina", "from-phoenix"]
+PAGES = ["tutorial", "functions", "pytest", "tables", "notebook", "evaluate", "from-scouter", "from-karenina", "from-phoenix"]
 
 
 def program(page: str) -> str:
@@ -23,7 +23,7 @@ def program(page: str) -> str:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_what_a_guide_shows_runs(page: str, tmp_path: Path) -> None:
-    file = tmp_path / f"{page.replace('-', '_')}.py"
+    file = tmp_path / f"page_{page.replace('-', '_')}.py"
     file.write_text(program(page))
     ran = subprocess.run([sys.executable, "-W", "error", file], capture_output=True, text=True, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
@@ -32,7 +32,7 @@ def test_what_a_guide_shows_runs(page: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("checker", [["mypy", "--strict"], ["pyright", "--pythonpath", sys.executable]], ids=["mypy", "pyright"])
 def test_the_types_of_guides_fit(checker: list[str], tmp_path: Path) -> None:
     for page in PAGES:
-        (tmp_path / f"{page.replace('-', '_')}.py").write_text(program(page))
+        (tmp_path / f"page_{page.replace('-', '_')}.py").write_text(program(page))
     files = sorted(str(it) for it in tmp_path.glob("*.py"))
     checked = subprocess.run([sys.executable, "-m", *checker, *files], capture_output=True, text=True, cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -125,6 +125,17 @@ def test_failures_are_in_a_report_for_ci(tmp_path: Path) -> None:
     assert 'name="rude"' in report and "found" in report
 
 
+def test_the_page_about_pytest_shows_what_happens(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "python" / "pytest.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    (tmp_path / "test_capitals.py").write_text("\n\n".join(blocks))
+    code, shown = ran(tmp_path)
+    assert (code, summary(shown)) == (1, "1 failed, 2 passed")
+    (excerpt,) = re.findall(r"^```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    for line in excerpt.splitlines()[2:]:
+        assert line in shown
+
+
 def test_the_wheel_says_that_it_has_a_plugin() -> None:
     project = (Path(__file__).parents[2] / "pyproject.toml").read_text()
     assert '[project.entry-points.pytest11]\njurat = "jurat.pytest_plugin"' in project

@@ -17,6 +17,7 @@ use pyo3_arrow::PyRecordBatchReader;
 
 use crate::error::{data, raised};
 use crate::lines::Source;
+use crate::results::Results;
 use crate::rows::Failed;
 
 /// How many cases are in a batch of results.
@@ -102,20 +103,23 @@ fn usual_type(kind: &DataType) -> DataType {
     }
 }
 
-/// The result of each task of each case of a run, as a stream.
+/// The result of each task of each case of a run, as a stream: by what its file alone says, or with everything that can be concluded from it again.
 pub(crate) fn stream<'py>(
     py: Python<'py>,
-    run: &Path,
+    (run, is_detailed): (&Path, bool),
     requested_schema: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     // A run of its own: the stream is read later, and on another thread.
     let run = py.detach(|| jurat::Run::open(run)).map_err(|error| raised(py, &error))?;
-    let reader = Results { run, schema: results_schema(), next: 0 };
-    let reader = Bound::new(py, PyRecordBatchReader::new(Box::new(reader)))?;
+    let reader: Box<dyn RecordBatchReader + Send> = match is_detailed {
+        true => Box::new(Details { run, schema: details_schema(), next: 0 }),
+        false => Box::new(Results::of(run)),
+    };
+    let reader = Bound::new(py, PyRecordBatchReader::new(reader))?;
     reader.call_method1("__arrow_c_stream__", (requested_schema,))
 }
 
-fn results_schema() -> SchemaRef {
+fn details_schema() -> SchemaRef {
     let kind = |kind: Kind| match kind {
         Kind::Text | Kind::Value => DataType::Utf8,
         Kind::Number => DataType::Int64,
@@ -126,13 +130,13 @@ fn results_schema() -> SchemaRef {
     Arc::new(Schema::new(jurat::Run::columns().map(field).collect::<Vec<_>>()))
 }
 
-struct Results {
+struct Details {
     run: jurat::Run,
     schema: SchemaRef,
     next: u64,
 }
 
-impl Iterator for Results {
+impl Iterator for Details {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -153,7 +157,7 @@ impl Iterator for Results {
     }
 }
 
-impl RecordBatchReader for Results {
+impl RecordBatchReader for Details {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }

@@ -20,6 +20,7 @@ mod lines;
 mod model;
 mod outcome;
 mod primitive;
+mod results;
 mod rows;
 mod run;
 mod running;
@@ -50,7 +51,7 @@ mod _jurat {
     #[pymodule_export]
     use super::primitive::{Primitive, normalise_text, operators, primitives};
     #[pymodule_export]
-    use super::run::{Run, Table, find_run, format_of_file, formats, open_run};
+    use super::run::{Run, Table, find_run, format_of_file, formats, list_runs, open_run};
     #[pymodule_export]
     use super::running::Running;
     #[pymodule_export]

@@ -18,7 +18,10 @@ pub(crate) struct Run(Mutex<jurat::Run>);
 
 /// The result of each task of each case, as a stream of Arrow.
 #[pyclass(frozen, module = "jurat._jurat")]
-pub(crate) struct Table(PathBuf);
+pub(crate) struct Table {
+    run: PathBuf,
+    is_detailed: bool,
+}
 
 impl Run {
     pub(crate) fn new(run: jurat::Run) -> Run {
@@ -135,9 +138,41 @@ impl Run {
         self.read(py, |run| run.export(format, &file))
     }
 
+    /// The groups of cases that `group_by` makes: a list of dicts.
+    fn slices<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let slice = |it: &jurat::SliceTotal| {
+            let (counts, pass_rate) = (counts(py, it.counts)?, it.counts.pass_rate());
+            Ok(dict!(py, path: &it.path, value: it.value.as_deref(), counts: counts, pass_rate: pass_rate))
+        };
+        self.run().report().slices.iter().map(slice).collect()
+    }
+
+    /// What was asked of whom: a list of dicts.
+    fn subjects<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let subject = |it: &jurat::SubjectTotal| {
+            Ok(dict!(py,
+                subject: it.subject.as_deref(),
+                prompt: it.prompt.as_deref(),
+                counts: counts(py, it.counts)?,
+                pass_rate: it.counts.pass_rate(),
+                cost_usd: it.cost_usd,
+                tokens: (it.usage.input, it.usage.output),
+                seconds: it.latency.map(|it| it.as_secs_f64()),
+            ))
+        };
+        self.run().report().subjects.iter().map(subject).collect()
+    }
+
+    /// When it began, in seconds since 1970, and how many seconds it took.
+    fn times(&self) -> (f64, f64) {
+        let run = self.run();
+        let observed = &run.report().observed;
+        (observed.started_at_ms as f64 / 1e3, observed.wall.as_secs_f64())
+    }
+
     /// The result of each task of each case, as a stream of Arrow.
-    fn arrow(&self) -> Table {
-        Table(self.run().path())
+    fn arrow(&self, is_detailed: bool) -> Table {
+        Table { run: self.run().path(), is_detailed }
     }
 }
 
@@ -149,7 +184,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        arrow::stream(py, &self.0, requested_schema)
+        arrow::stream(py, (&self.run, self.is_detailed), requested_schema)
     }
 }
 
@@ -163,6 +198,24 @@ pub(crate) fn formats() -> Vec<&'static str> {
 #[pyfunction]
 pub(crate) fn format_of_file(path: PathBuf) -> Option<&'static str> {
     Format::of_file(&path).map(|it| it.name)
+}
+
+/// The newest runs of the project that a directory belongs to: a list of dicts.
+#[pyfunction]
+pub(crate) fn list_runs(py: Python<'_>, directory: PathBuf, most: usize) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let listed = py.detach(|| jurat::Run::list(directory, most)).map_err(|error| raised(py, &error))?;
+    let entry = |it: &jurat::RunEntry| {
+        Ok(dict!(py,
+            id: &it.id,
+            path: &it.file,
+            suite: &it.suite,
+            started: it.started_at_ms.map(|it| it as f64 / 1e3),
+            cases: it.cases,
+            pass_rate: it.pass_rate,
+            condition: it.condition.name(),
+        ))
+    };
+    listed.0.iter().map(entry).collect()
 }
 
 /// Opens a run by its file.

@@ -144,6 +144,9 @@ impl Evaluator {
 }
 
 setters! { Evaluator:
+    /// The same, but a boolean that it returns is the verdict of a task that compares nothing: `true` passed, `false` failed.
+    judges() => members.put("judges", true);
+
     /// The same with a sentence about what it is for; reports show it.
     description(text: impl Into<String>) => members.put("description", text.into());
 

@@ -190,7 +190,9 @@ pub use worker::{run_code_with, serve_as_worker};
 
 pub use jurat_core::effect::Usage;
 pub use jurat_core::judge::Aggregate;
-pub use jurat_core::report::{CaseCounts, Mean, OutputReport, TaskTotal, TaskVerdict};
+pub use jurat_core::report::{
+    CaseCounts, Mean, OutputReport, RunEntry, SliceTotal, SubjectTotal, TaskTotal, TaskVerdict,
+};
 pub use jurat_core::scenario::Function;
 pub use jurat_core::statistics::Interval;
 pub use jurat_core::suite::{Bound, CellType as RowType, Gate};

@@ -14,7 +14,7 @@ use jurat_core::report::{
 use jurat_core::statistics::Interval;
 use jurat_core::verdict::{CaseVerdict, Counts, Decision, StopReason};
 use jurat_engine::Conclusion;
-use jurat_engine::view::{Detailed, RunView, ViewError, listed};
+use jurat_engine::view::{Detailed, RunView, StoredOutcome, Variant, ViewError, listed};
 use jurat_report::columns::{Column, Datum, columns, rows};
 use jurat_report::{Scope, Style, explanation};
 use jurat_store::Project;
@@ -337,6 +337,29 @@ impl Run {
             }
         }
         Ok(n_cases)
+    }
+
+    /// The cases in a range with the results of their tasks, by what the file alone says: no row is read, and nothing is concluded again. Returns how many
+    /// cases there were.
+    ///
+    /// ```
+    /// # use jurat::{Assertion, Run, RunOptions, Suite, compare::exists};
+    /// # use serde_json::json;
+    /// # let directory = tempfile::tempdir()?;
+    /// # let suite = Suite::builder("s").record(json!({ "a": 1 })).task(Assertion::new("there", "a", exists())).build()?;
+    /// let run = suite.run(RunOptions::in_directory(directory.path()))?;
+    /// let mut verdicts = Vec::new();
+    /// run.read_outcomes(0..100, &mut |case| verdicts.extend(case.results().map(|it| it.verdict.name())))?;
+    /// assert_eq!(verdicts, ["passed"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_outcomes(&self, cases: Range<u64>, each: &mut dyn FnMut(StoredOutcome<'_>)) -> Result<u64, Error> {
+        self.view.read_outcomes(CaseIx(cases.start)..CaseIx(cases.end), each).map_err(unreadable)
+    }
+
+    /// The prompts, subjects and repetitions that each row is made into; empty for rows that were answered before.
+    pub fn variants(&self) -> &[Variant] {
+        &self.view.head().variants
     }
 
     /// The columns of the formats for data, which have a row for each task of each case.

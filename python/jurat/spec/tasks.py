@@ -194,7 +194,8 @@ class Evaluate(Task):
     Args:
         id: Its name.
         evaluator: The function, or the name of one under `evaluators` of the suite.
-        comparison: What its result, or the part of it at `field_path`, must be; without it the result is measured.
+        comparison: What its result, or the part of it at `field_path`, must be; without it `True` and `False` are its verdict, and anything else is
+            measured.
         field_path: Where in the result the value is: `label`, `score`, `explanation`.
         arguments: Where parameters get their values from, as paths, for those that are not called like a field.
 
@@ -218,7 +219,10 @@ class Evaluate(Task):
         Returns:
             A dict that a suite takes in its place.
         """
-        own = {"evaluate": self.evaluator, "with_": self.arguments, "field_path": self.field_path}
+        from jurat._judging import judging
+
+        called = judging(self.evaluator, self.id) if callable(self.evaluator) and self.comparison is None else self.evaluator
+        own = {"evaluate": called, "with_": self.arguments, "field_path": self.field_path}
         return self._written(self.id, **own, comparison=self.comparison)
 
 

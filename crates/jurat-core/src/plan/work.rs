@@ -126,6 +126,8 @@ pub struct PlannedEvaluate {
     pub runs: Runs,
     /// What it puts out; empty when that may be anything.
     pub outputs: Vec<OutputConfig>,
+    /// Whether a boolean that it returns is the verdict of a task that compares nothing.
+    pub judges: bool,
     /// Where its arguments come from.
     pub bindings: Vec<Binding>,
 }
@@ -191,5 +193,5 @@ fn planned_evaluate(suite: &Suite, evaluate: &Evaluate) -> Option<PlannedEvaluat
     };
     let name = Arc::from(evaluator.name.value.as_str());
     let (outputs, bindings) = (evaluator.configs(), evaluate.bindings.clone());
-    Some(PlannedEvaluate { name, runs, outputs, bindings })
+    Some(PlannedEvaluate { name, runs, outputs, judges: evaluator.judges, bindings })
 }

@@ -32,6 +32,8 @@ pub struct Evaluator {
     pub kind: EvaluatorKind,
     /// What it puts out, in the author's words; may be empty.
     pub outputs: Vec<OutputConfig>,
+    /// Whether a boolean that it returns is the verdict of a task that compares nothing.
+    pub judges: bool,
     /// Whether errors were found in it.
     pub(crate) is_flawed: bool,
 }
@@ -81,6 +83,12 @@ const ENTRY: Field<String> = Field::optional("entry", shape::STRING, "the functi
     .printed_default(DefaultValue::Name(code::USUAL_ENTRY));
 const OUTPUTS: Field<Vec<OutputConfig>> =
     Field::optional("outputs", outputs::SHAPE, "what it returns").default_words("anything");
+const JUDGES: Defaulted<bool> = Field::optional(
+    "judges",
+    shape::BOOLEAN,
+    "whether a boolean that it returns is a verdict, in tasks without a comparison: `true` passed, `false` failed",
+)
+.default(false);
 const LIMITS: Field<Limits> = Field::optional("limits", code::LIMITS_SHAPE, "limits of one call");
 const DETERMINISTIC: Field<bool> = Field::optional(
     "deterministic",
@@ -119,6 +127,7 @@ static EVALUATOR: Object = Object {
         LANGUAGE,
         ENTRY.key,
         OUTPUTS.key,
+        JUDGES.key,
         LIMITS.key,
         DETERMINISTIC.key,
         ISOLATION.key,
@@ -149,9 +158,10 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
     let fields = EVALUATOR.fields(reading, node)?;
     let description = fields.read(reading, &DESCRIPTION);
     let outputs = fields.read(reading, &OUTPUTS).unwrap_or_default();
+    let judges = fields.value(reading, &JUDGES);
     let kind = read_kind(reading, &name, &fields, &outputs);
     let is_flawed = reading.n_errors() > n_before;
-    Some(Evaluator { name, description, kind: kind?, outputs, is_flawed })
+    Some(Evaluator { name, description, kind: kind?, outputs, judges, is_flawed })
 }
 
 /// What runs: exactly one of code, a function and a built-in.
@@ -180,6 +190,7 @@ fn read_kind(
     if let Some(node) = fields.node(&BUILTIN) {
         foreign(reading, fields, "a built-in", "for code only", &code::OF_CODE);
         foreign(reading, fields, "a built-in", "for functions of the program only", &function::OWN);
+        foreign(reading, fields, "a built-in", "for what may return a boolean", &[JUDGES.key]);
         return read_builtin(reading, node, outputs).map(|it| EvaluatorKind::Builtin(Box::new(it)));
     }
     if !kinds.iter().any(|it| fields.may_mean(it)) {

@@ -11,6 +11,7 @@ mod explain;
 mod listed;
 mod metrics;
 mod naming;
+mod results;
 mod revisit;
 mod scenarios;
 mod totals;
@@ -34,6 +35,7 @@ use jurat_store::run::{RunFileError, RunReader, StoredEffect};
 pub use explain::ExplainError;
 pub use jurat_store::run::{Code, Column, RunHead, StoredCase, Variant};
 pub use listed::listed;
+pub use results::{StoredOutcome, StoredResult};
 pub use revisit::Detailed;
 
 use crate::definition::restored;

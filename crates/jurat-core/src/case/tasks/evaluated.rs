@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jurat_compare::Assertion;
+use jurat_compare::{Assertion, Mismatch};
 use jurat_format::value::{Context, FieldPath, Val, Value};
 
 use super::task::TaskState;
@@ -166,9 +166,22 @@ pub(super) fn called(
             {
                 triple.score = Some(if truth { 1.0 } else { 0.0 });
             }
-            evaluated(task, outputs, (evaluations, truth), context)
+            let judges = evaluate.judges && task.then.is_none() && outputs.len() < 2;
+            judged(evaluated(task, outputs, (evaluations, truth), context), truth.filter(|_| judges))
         }
         Err(error) => TaskState::failed(format!("`{name}` did not send a value: {error}")),
+    }
+}
+
+/// What follows from a boolean that is a verdict.
+fn judged(state: TaskState, truth: Option<bool>) -> TaskState {
+    match (state, truth) {
+        (TaskState::Evaluated(result, evaluations), Some(truth)) if result.verdict == Verdict::Measured => {
+            let wrong = || Mismatch { expected: true.to_string(), found: false.to_string() };
+            let verdict = if truth { Verdict::Passed } else { Verdict::Failed(Box::new(wrong())) };
+            TaskState::Evaluated(TaskResult { verdict, ..result }, evaluations)
+        }
+        (state, _) => state,
     }
 }
 

@@ -1,0 +1,144 @@
+"""Runs as tables, and the groups that their results make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+    from jurat import _jurat
+    from jurat._counts import Counts
+
+__all__ = ["Slice", "SubjectTotal", "Tables"]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The cases that have one value at a path of `group_by`.
+
+    Attributes:
+        path: The path.
+        value: The value; `None` for the cases that have none.
+        counts: How many of their tasks ended how.
+        pass_rate: The share of what was judged that passed; `None` when nothing was judged.
+    """
+
+    path: str
+    value: str | None
+    counts: Counts
+    pass_rate: float | None
+
+
+@dataclass(frozen=True)
+class SubjectTotal:
+    """What one subject did with one prompt, over all cases.
+
+    Attributes:
+        subject: The model or function, when there are several.
+        prompt: The prompt, when there are several.
+        counts: How many tasks ended how.
+        pass_rate: The share of what was judged that passed; `None` when nothing was judged.
+        cost_usd: What its responses and those of its judges cost, as far as that is known.
+        tokens: The tokens that they took, read and written.
+        seconds: How long a response took on average.
+    """
+
+    subject: str | None
+    prompt: str | None
+    counts: Counts
+    pass_rate: float | None
+    cost_usd: float | None
+    tokens: tuple[int, int]
+    seconds: float | None
+
+
+class Tables:
+    """What a run has as tables."""
+
+    _run: _jurat.Run
+
+    @property
+    def slices(self) -> list[Slice]:
+        """The groups of cases that `group_by` makes, in the order in which reports show them."""
+        from jurat._counts import Counts
+
+        return [Slice(**{**it, "counts": Counts(**it["counts"])}) for it in self._run.slices()]
+
+    @property
+    def subjects(self) -> list[SubjectTotal]:
+        """What was asked of whom; empty for rows that were answered before."""
+        from jurat._counts import Counts
+
+        return [SubjectTotal(**{**it, "counts": Counts(**it["counts"])}) for it in self._run.subjects()]
+
+    @property
+    def started_at(self) -> datetime:
+        """When it began."""
+        return datetime.fromtimestamp(self._run.times()[0], tz=timezone.utc)
+
+    @property
+    def duration(self) -> timedelta:
+        """How long it took, without the time before it was resumed."""
+        return timedelta(seconds=self._run.times()[1])
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._run.arrow(False).__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self, *, details: bool = False) -> pyarrow.Table:
+        """The result of each task of each case, as a table of pyarrow.
+
+        Texts are dictionaries, and only what the file of the run says is read: a million cases take about a second.
+
+        Args:
+            details: Whether the table has everything that can be concluded again: what was expected and found, the row, tokens and costs of each task. That
+                reads every row, and takes about ten times as long.
+
+        Returns:
+            A table with the columns `record`, `prompt`, `subject`, `replicate`, `case_verdict`, `task`, `kind`, `counted`, `verdict`, `label`, `score`,
+            `explanation`, `message` and `case_seconds`; with `details` those of `docs/reference/results.md`.
+
+        Raises:
+            ImportError: pyarrow is not installed.
+            ReadError: The run cannot be read.
+        """
+        import pyarrow
+
+        return pyarrow.table(self._run.arrow(details))
+
+    def to_pandas(self, *, details: bool = False) -> pandas.DataFrame:
+        """The same as a data frame of pandas, in which texts are categories.
+
+        Args:
+            details: As for `to_arrow`.
+
+        Returns:
+            A row for each task of each case.
+
+        Raises:
+            ImportError: pandas or pyarrow is not installed.
+            ReadError: The run cannot be read.
+        """
+        frame: pandas.DataFrame = self.to_arrow(details=details).to_pandas(self_destruct=True, split_blocks=True)
+        return frame
+
+    def to_polars(self, *, details: bool = False) -> polars.DataFrame:
+        """The same as a data frame of Polars, in which texts are categories. It needs no pyarrow.
+
+        Args:
+            details: As for `to_arrow`.
+
+        Returns:
+            A row for each task of each case.
+
+        Raises:
+            ImportError: Polars is not installed.
+            ReadError: The run cannot be read.
+        """
+        import polars
+
+        return polars.DataFrame(self._run.arrow(details))
