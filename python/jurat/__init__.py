@@ -1,26 +1,26 @@
-"""jurat evaluates language models and agents: you write down what should happen, and it says passed, failed, measured, skipped or error, and why.
+"""jurat evaluates language models, agents and functions: passed, failed, measured, skipped or error, and why.
 
 >>> import jurat
->>> suite = jurat.Suite(
-...     {
-...         "tasks": [
-...             {"id": "answered", "field_path": "answer", "operator": "is_not_empty", "condition": True},
-...             {"id": "short", "depends_on": ["answered"], "field_path": "answer",
-...              "operator": "has_length_less_than", "expected_value": 20},
-...         ]
-...     },
-...     name="greetings",
+>>> def answer(question: str) -> str:
+...     return "Lima" if "Peru" in question else "I do not know."
+>>> def right(output: str, expected: str) -> bool:
+...     return output == expected
+>>> run = jurat.evaluate(
+...     answer,
+...     [{"id": "peru", "question": "Capital of Peru?", "expected": "Lima"},
+...      {"id": "chile", "question": "Capital of Chile?", "expected": "Santiago"}],
+...     [right],
 ... )
->>> run = suite.run([{"id": "r1", "answer": "Hello!"}, {"id": "r2", "answer": "Good day to you and all of yours!"}])
 >>> run.pass_rate
 0.5
 >>> for case in run:
 ...     for task in case.failures:
 ...         print(case.id, task.id, task.message)
-r2 short expected a length of less than 20, found 33 characters
+chile right expected true, found false
 
-`jurat.evaluate` has records and tasks as classes, `jurat.scenario` conversations along a graph, `jurat.checks` checks of an agent's run,
-`jurat.evaluators` functions that give labels and scores, `jurat.genai` prompts. What goes wrong is in `jurat.errors`.
+`evaluate` calls a function with each row and judges what it returns. `Suite` is a definition with the keys of files; `jurat.spec` has its parts as classes,
+`jurat.scenario` conversations along a graph, `jurat.agents` functions as agents. Runs are opened with `open_run` and listed with `runs`. What goes wrong is in
+`jurat.errors`. Those who come from another tool find its names in `jurat.evaluate`, `jurat.queue`, `jurat.genai`, `jurat.evaluators`, `jurat.checks`.
 """
 
 from __future__ import annotations
@@ -35,26 +35,28 @@ from types import ModuleType
 from jurat._evaluation import evaluate, evaluate_async
 from jurat._jurat import __version__
 from jurat._listing import runs
-from jurat.errors import JuratError, ModelError, Problem, RunError, SuiteError
+from jurat.errors import JuratError
+
+# These have homes of their own, `jurat.errors` and `jurat.suite`, and are here for programs that import them from here.
+from jurat.errors import ModelError as ModelError
+from jurat.errors import Problem as Problem
+from jurat.errors import RunError as RunError
+from jurat.errors import SuiteError as SuiteError
 from jurat.run import Case, Run, TaskResult, open_run
-from jurat.suite import Question, Reply, Suite, evaluate_batch
+from jurat.suite import Question as Question
+from jurat.suite import Reply as Reply
+from jurat.suite import Suite
+from jurat.suite import evaluate_batch as evaluate_batch
 
 __all__ = [
     "Case",
     "JuratError",
-    "ModelError",
-    "Problem",
-    "Question",
-    "Reply",
     "Run",
-    "RunError",
     "Suite",
-    "SuiteError",
     "TaskResult",
     "__version__",
     "evaluate",
     "evaluate_async",
-    "evaluate_batch",
     "open_run",
     "runs",
 ]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, ParamSpec
 
 from jurat.errors import UsageError
 from jurat.run import Run
+from jurat._jurat import to_json
+from jurat._options import RunOptions
 from jurat._part import Part, plain
 from jurat._sources import file_of
 from jurat.subject import Subject
@@ -144,17 +147,49 @@ def _in_loop(function: Callable[P, Run]) -> Callable[P, Coroutine[Any, Any, Run]
 
 evaluate_async = _in_loop(evaluate)
 
+
+
+def _with_options(function: Callable[..., Any]) -> None:
+    """Has `help()` show the options of a run as the keywords that they are, with what they mean."""
+    signature, known = inspect.signature(function), inspect.signature(evaluate).parameters
+    options = [known.get(it, inspect.Parameter(it, inspect.Parameter.KEYWORD_ONLY)) for it in RunOptions.__annotations__]
+    options = [it.replace(default=None, annotation=RunOptions.__annotations__[it.name]) for it in options]
+    own = [it for it in signature.parameters.values() if it.kind is not it.VAR_KEYWORD]
+    meanings = _meanings({it.name for it in options} - {"models"})
+    lines = ["            models: The models of roles, in place of the suite's.\n", *meanings]
+    function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
+    function.__doc__ = (function.__doc__ or "").replace("            **options: How it is run.\n", "".join(lines))
+
+
+def _meanings(names: set[str]) -> list[str]:
+    """What the docstring of `evaluate` says about parameters, for a method."""
+    (_, _, rest) = (evaluate.__doc__ or "").partition("    Args:\n")
+    lines = rest.partition("    Returns:")[0].splitlines(keepends=True)
+    found, is_meant = [], False
+    for line in lines:
+        if line.startswith("        ") and not line.startswith("         "):
+            is_meant = line.strip().partition(":")[0] in names
+        if is_meant and line.strip():
+            found.append(f"    {line}")
+    return found
+
+
+_with_options(Suite.run)
+_with_options(Suite.run_async)
+
 #: The parameters that are no options of a run.
 _OWN = ("task", "data", "evaluators", "name", "models", "thresholds", "group_by")
 
 
 def _prepared(given: Mapping[str, Any]) -> tuple[Suite, Any, dict[str, Any]]:
     """The suite that a call means, its rows, and the options of its run."""
-    subjects = _subjects(given["task"])
-    data = given["data"]
-    for subject in subjects.values():
-        _check(subject, data)
-    file = file_of(data)
+    file = file_of(given["data"])
+    first, data = _peeked(given["data"])
+    subjects = _subjects(given["task"], of_values=first is not None and not to_json(first).startswith("{"))
+    if isinstance(first, Mapping):
+        # What the function takes is in the rows, or nothing is called.
+        for subject in subjects.values():
+            subject.arguments(first)
     definition: dict[str, Any] = {
         "records": "-" if file is None else file,
         "ask": {"whole_row": True, "model": list(subjects)},
@@ -170,18 +205,22 @@ def _prepared(given: Mapping[str, Any]) -> tuple[Suite, Any, dict[str, Any]]:
     return suite, data if file is None else None, options
 
 
-def _subjects(task: Any) -> dict[str, Subject]:
+def _peeked(data: Any) -> tuple[Any, Any]:
+    """The first row, where rows are objects of Python, and all of them."""
+    if isinstance(data, (list, tuple)):
+        return next(iter(data), None), data
+    if not isinstance(data, Iterator):
+        return None, data
+    first = next(data, None)
+    return first, data if first is None else itertools.chain([first], data)
+
+
+def _subjects(task: Any, *, of_values: bool) -> dict[str, Subject]:
     if not isinstance(task, Mapping):
-        return {"subject": Subject(task)}
+        return {"subject": Subject(task, of_values=of_values)}
     if not task:
         raise UsageError("there is no function to evaluate: the dict of functions is empty")
-    return {str(name): Subject(it) for name, it in task.items()}
-
-
-def _check(subject: Subject, data: Any) -> None:
-    """Sees to it that the first row has what the function takes, before anything is called."""
-    if isinstance(data, (list, tuple)) and data and isinstance(data[0], Mapping):
-        subject.arguments(data[0])
+    return {str(name): Subject(it, of_values=of_values) for name, it in task.items()}
 
 
 def _task(number: int, evaluator: Any) -> Any:

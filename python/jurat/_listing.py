@@ -63,7 +63,7 @@ def runs(directory: str | PathLike[str] = ".", *, most: int = 100) -> list[RunEn
 
     Example:
         >>> import jurat
-        >>> run = jurat.evaluate(len, ["a", "ab"], [{"id": "short", "field_path": "output", "operator": "less_than", "expected_value": 2}])
+        >>> run = jurat.evaluate(len, ["a", "ab"], [lambda output: output < 3])
         >>> jurat.runs()[0].id == run.id
         True
     """

@@ -59,5 +59,5 @@ def file_of(rows: Any) -> str | None:
             f" for example `polars.scan_parquet({path!r})` or a dataset of pyarrow"
         )
     if not Path(path).is_file():
-        raise UsageError(f"there is no file `{path}`; a path of a file of rows ends in .jsonl, .json, .csv or .parquet")
+        raise UsageError(f"rows are read from a path, and there is no file `{path}`; give one of JSON lines, JSON, CSV or Parquet")
     return str(Path(path).absolute())

@@ -6,13 +6,27 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
+from jurat import _jurat
+from jurat._counts import Counts
+
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+else:
 
-    from jurat import _jurat
-    from jurat._counts import Counts
+    class _Later:
+        """A package that is imported when an annotation is looked up: none of them is needed until a table is wanted."""
+
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def __getattr__(self, name: str) -> Any:
+            import importlib
+
+            return getattr(importlib.import_module(self._name), name)
+
+    pandas, polars, pyarrow = map(_Later, ("pandas", "polars", "pyarrow"))
 
 __all__ = ["Slice", "SubjectTotal", "Tables"]
 
@@ -65,15 +79,11 @@ class Tables:
     @property
     def slices(self) -> list[Slice]:
         """The groups of cases that `group_by` makes, in the order in which reports show them."""
-        from jurat._counts import Counts
-
         return [Slice(**{**it, "counts": Counts(**it["counts"])}) for it in self._run.slices()]
 
     @property
     def subjects(self) -> list[SubjectTotal]:
         """What was asked of whom; empty for rows that were answered before."""
-        from jurat._counts import Counts
-
         return [SubjectTotal(**{**it, "counts": Counts(**it["counts"])}) for it in self._run.subjects()]
 
     @property

@@ -87,7 +87,17 @@ class Case:
         return {"passed": True, "failed": False}.get(self.verdict)
 
     def task(self, id: str) -> TaskResult:
-        """One of its tasks, or one of their outputs: `content-check.toxicity`."""
+        """One of its tasks, or one of their outputs.
+
+        Args:
+            id: The id of a task, or of an output such as `content-check.toxicity`; upper and lower case are the same.
+
+        Returns:
+            Its result.
+
+        Raises:
+            KeyError: The case has no such task.
+        """
         for task in self.tasks:
             if task.id.lower() == id.lower():
                 return task
@@ -148,7 +158,11 @@ class Run(Tables):
         return (it for it in self if it.verdict == "error")
 
     def raise_for_failures(self) -> None:
-        """Raises `RunFailed`, which is an `AssertionError`, where it did not pass: with the reason, and the first cases that failed or could not be judged."""
+        """Raises an exception where it did not pass.
+
+        Raises:
+            RunFailed: It did not pass. It is an `AssertionError`, with the reason and the first cases that failed or could not be judged.
+        """
         if not self.passed:
             raise RunFailed(_failure(self), self)
 
@@ -220,7 +234,17 @@ class Run(Tables):
             start += _CHUNK
 
     def case(self, id: str) -> Case:
-        """The case of a row or scenario, by its id; the first, where several models, prompts or repetitions have one. It is found by the index of the file."""
+        """The case of a row, a scenario or an agent, by its id. It is found by the index of the file.
+
+        Args:
+            id: The id.
+
+        Returns:
+            The case; the first, where several subjects, prompts or repetitions have one.
+
+        Raises:
+            KeyError: There is no such case.
+        """
         found = self._run.case(id)
         if found is None:
             raise KeyError(f"there is no case `{id}` in the run {self.id}")
@@ -237,30 +261,69 @@ class Run(Tables):
         return isinstance(id, str) and self._run.case(id) is not None
 
     def table(self, *, tasks: bool = False) -> str:
-        """The tables that the command prints; with one of the results of all tasks of all cases, when that is wanted."""
+        """The tables that the command prints.
+
+        Args:
+            tasks: Whether it has the result of each task of each case, too.
+
+        Returns:
+            Text.
+        """
         return self._run.table(tasks)
 
     def explain(self, case: str, task: str) -> str:
-        """Everything that a verdict rests on, in words: operands, the context that the task saw, gates, prompt and answers."""
+        """Everything that a verdict rests on: operands, the context that the task saw, gates, prompt and answers.
+
+        Args:
+            case: The id of a case, or the beginning of it.
+            task: The id of a task.
+
+        Returns:
+            Text.
+
+        Raises:
+            UsageError: There is no such case or task.
+        """
         return self._run.explain(case, task)
 
     def answered(self) -> list[dict[str, Any]]:
-        """What subjects answered: each row with what was asked and answered, for another suite to judge."""
+        """What subjects answered, for another suite to judge.
+
+        Returns:
+            Each row with what was asked and answered.
+        """
         return self._run.answered()
 
     def results_json(self) -> str:
-        """The results as JSON, without anything that depends on the day: a replay gives the same text."""
+        """The results as JSON, without anything that depends on the day.
+
+        Returns:
+            Text, of which a replay gives the same.
+        """
         return self._run.results_json()
 
     def to_dict(self) -> dict[str, Any]:
-        """The results as an object: numbers of the whole, of tasks, and of each case under `cases`."""
+        """The results as an object.
+
+        Returns:
+            Numbers of the whole, of tasks, and of each case under `cases`.
+        """
         import json
 
         results: dict[str, Any] = json.loads(self.results_json())["results"]
         return results
 
     def export(self, path: str | PathLike[str], *, format: str | None = None) -> None:
-        """Writes it to a file, in the format that its name says: JSON, JSON lines, CSV, Parquet, JUnit (`.xml`), Markdown; or `effects`."""
+        """Writes it to a file.
+
+        Args:
+            path: The file.
+            format: The format; default: what the name of the file says: JSON, JSON lines, CSV, Parquet, JUnit (`.xml`) or Markdown.
+
+        Raises:
+            UsageError: The name says no format.
+            WriteError: The file cannot be written.
+        """
         found = format or _jurat.format_of_file(path)
         if found is None:
             raise UsageError(f"the name of `{path}` says no format; give one of {', '.join(_jurat.formats())}")
@@ -283,13 +346,25 @@ class Run(Tables):
 
 
 def open_run(path: str | PathLike[str], *, directory: str | PathLike[str] | None = None) -> Run:
-    """Opens a run by its file; with a directory, also by the beginning of its name or as `latest` among the runs of that project.
+    """Opens a run.
 
-    >>> import jurat
-    >>> suite = jurat.Suite({"tasks": [{"id": "one", "field_path": "n", "operator": "equals", "expected_value": 1}]})
-    >>> run = suite.run([{"n": 1}])
-    >>> jurat.open_run(run.path).id == run.id
-    True
+    Args:
+        path: Its file; with a directory, also the beginning of its name, or `latest`.
+        directory: The directory whose project has the run.
+
+    Returns:
+        The run.
+
+    Raises:
+        ReadError: It cannot be read.
+        UsageError: There is no such run.
+
+    Example:
+        >>> import jurat
+        >>> suite = jurat.Suite({"tasks": [{"id": "one", "field_path": "n", "operator": "equals", "expected_value": 1}]})
+        >>> run = suite.run([{"n": 1}])
+        >>> jurat.open_run(run.path).id == run.id
+        True
     """
     if directory is None:
         return Run(_jurat.open_run(path))

@@ -57,6 +57,10 @@ class Subject:
 
     Args:
         function: A plain or an `async` function.
+        of_values: Whether rows are no objects: the engine has each as an object with the one field `value`, and the function is given the value.
+
+    Raises:
+        UsageError: It is no function.
 
     Example:
         >>> from jurat.subject import Subject
@@ -66,10 +70,11 @@ class Subject:
         2
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], *, of_values: bool = False) -> None:
         if not callable(function):
             raise UsageError(f"the subject is a function that is called with each row, not a `{type(function).__name__}`")
         self.function = function
+        self.of_values = of_values
         self._parameters = parameters(function)
         self._types = _types(function)
 
@@ -89,7 +94,17 @@ class Subject:
         return self.function(*positional, **named)
 
     def arguments(self, row: Any) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments that a row becomes: those by place, and those by name."""
+        """The arguments that a row becomes.
+
+        Args:
+            row: As for a call.
+
+        Returns:
+            Those by place, and those by name.
+
+        Raises:
+            UsageError: The row lacks a field that a parameter needs.
+        """
         if self._parameters is None:
             return [row], {}
         taken = [it for it in self._parameters if it.kind is not it.VAR_POSITIONAL]
@@ -143,16 +158,28 @@ class Subject:
         return str(getattr(self.function, "__name__", type(self.function).__name__))
 
     def asked(self, question: Mapping[str, Any]) -> Any:
-        """The function as the engine calls it: the row is the prompt, and the answer is JSON."""
+        """The function as the engine calls it.
+
+        Args:
+            question: What a model is asked: the row is its prompt.
+
+        Returns:
+            The answer, as JSON; for an `async` function, a coroutine.
+        """
         import json
 
-        return then(self(json.loads(question["prompt"])), _answer)
+        row = json.loads(question["prompt"])
+        return then(self(row["value"] if self.of_values else row), _answer)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return Subject, (self.function,)
+        return _subject, (self.function, self.of_values)
 
     def __repr__(self) -> str:
         return f"<Subject {self.name}>"
+
+
+def _subject(function: Callable[..., Any], of_values: bool) -> Subject:
+    return Subject(function, of_values=of_values)
 
 
 def _put(parameter: inspect.Parameter, value: Any, positional: list[Any], named: dict[str, Any]) -> None:

@@ -98,18 +98,31 @@ class Suite:
     answers, `agents` functions that are given cases. All of them may be coroutines. Many calls wait at the same time, an exception in one is an error of what
     asked, and a replay makes none.
 
-    >>> import jurat
-    >>> def judge(question: jurat.Question) -> dict[str, bool]:
-    ...     return {"polite": "please" in question.prompt}
-    >>> suite = jurat.Suite(
-    ...     {"tasks": [{"id": "tone", "judge": {"prompt": "Is it polite? ${answer}", "output": {"polite": "boolean"}},
-    ...                 "field_path": "polite", "operator": "equals", "expected_value": True}]},
-    ...     models={"judge": judge},
-    ... )
-    >>> suite.stages
-    [['tone']]
-    >>> suite.run([{"answer": "Sit down, please."}, {"answer": "Sit."}]).pass_rate
-    0.5
+    Args:
+        definition: What a file would hold. `jurat.spec.suite` makes one of typed parts.
+        name: Its name.
+        directory: Where files that it names are looked for.
+        models: The models of roles: `provider/model`, a dict with settings, or a function from a `Question` to text, an object or a `Reply`.
+        scenarios: Conversations that were made with `jurat.scenario`.
+        evaluators: Functions that look at answers; tasks name them.
+        agents: Functions that are given cases, by name.
+
+    Raises:
+        SuiteError: Something is wrong with the definition; the message says what, where, and what to do.
+
+    Example:
+        >>> import jurat
+        >>> def judge(question: jurat.Question) -> dict[str, bool]:
+        ...     return {"polite": "please" in question.prompt}
+        >>> suite = jurat.Suite(
+        ...     {"tasks": [{"id": "tone", "judge": {"prompt": "Is it polite? ${answer}", "output": {"polite": "boolean"}},
+        ...                 "field_path": "polite", "operator": "equals", "expected_value": True}]},
+        ...     models={"judge": judge},
+        ... )
+        >>> suite.stages
+        [['tone']]
+        >>> suite.run([{"answer": "Sit down, please."}, {"answer": "Sit."}]).pass_rate
+        0.5
     """
 
     def __init__(
@@ -178,8 +191,17 @@ class Suite:
     ) -> Suite:
         """Reads a suite from a file of YAML or JSON, as the command does.
 
-        The profiles are those of a campaign of personal_agent_eval, by their names or files: how its cases are run, and how they are judged, with the policy that
-        allows Python hooks.
+        Args:
+            path: The file.
+            run_profile: How the cases of a campaign of personal_agent_eval are run: the name or the file of a profile.
+            evaluation_profile: How they are judged, with the policy that allows Python hooks: the name or the file of a profile.
+
+        Returns:
+            The suite.
+
+        Raises:
+            SuiteError: Something is wrong with it.
+            OSError: The file cannot be read.
         """
         suite = _loaded(path, run_profile, evaluation_profile)
         warn_of(suite.problems)
@@ -211,7 +233,14 @@ class Suite:
         return self.problems
 
     def plan(self) -> Plan:
-        """What a run would do, in words; a notebook shows it as a graph."""
+        """What a run would do.
+
+        Returns:
+            Words, which a notebook shows as a graph.
+
+        Raises:
+            SuiteError: A model, a file or a program that it needs is not there.
+        """
         return Plan(self._suite.plan(), self._suite.plan_svg())
 
     def run(
@@ -219,15 +248,38 @@ class Suite:
     ) -> Run:
         """Runs it and waits for the end. Other threads run meanwhile; Ctrl-C stops it, and running it again resumes it.
 
-        `rows` are for suites without rows of their own: a list, an iterator, a data frame, a table of Arrow. They are copied into the run where it asks
-        models, and where there are 10,000 of them at most; else only those that do not pass are, unless `keep_all` says otherwise.
+        Args:
+            rows: For suites without rows of their own: a list, an iterator, columns by name, a data frame, a table of Arrow, a path. They are copied into the
+                run where it asks models, and where there are 10,000 of them at most; else only those that do not pass are, unless `keep_all` says otherwise.
+            progress: Whether progress is shown; default: on a terminal and in a notebook.
+            **options: How it is run.
+
+        Returns:
+            The run.
+
+        Raises:
+            UsageError: Rows are missing, or an option means nothing.
+            RunError: It could not be run, or its rows could not be read.
         """
         return Run(finished(self._started(rows, options, Caller()), progress=progress, total=self._total(rows, options)))
 
     async def run_async(
         self, rows: Iterable[Any] | Any | None = None, *, progress: bool | None = None, **options: Unpack[RunOptions]
     ) -> Run:
-        """The same in an event loop, which is not blocked. Coroutines are awaited on that loop, with the context variables of the caller."""
+        """The same in an event loop, which is not blocked. Coroutines are awaited on that loop, with the context variables of the caller.
+
+        Args:
+            rows: As for `run`.
+            progress: As for `run`.
+            **options: How it is run.
+
+        Returns:
+            The run.
+
+        Raises:
+            UsageError: As for `run`.
+            RunError: As for `run`.
+        """
         import asyncio
 
         caller = Caller(asyncio.get_running_loop())

@@ -294,6 +294,12 @@ def test_a_replay_calls_nothing() -> None:
     assert len(called) == 5 and again.results_json() == run.results_json()
 
 
+@pytest.mark.parametrize("data", [["a", "bc"], ("a", "bc"), iter(["a", "bc"])])
+def test_rows_that_are_no_objects_are_given_as_they_are(data: Any) -> None:
+    long = {"id": "long", "field_path": "output", "operator": "greater_than", "expected_value": 1}
+    assert [it.verdict for it in jurat.evaluate(len, data, [long])] == ["failed", "passed"]
+
+
 def test_rows_of_an_iterator_are_taken_once() -> None:
     assert len(jurat.evaluate(double, iter(rows(100)), [RIGHT])) == 100
 

@@ -87,11 +87,11 @@ class GenAIEvalResults:
 
     def to_dataframe(self, polars: bool = False) -> Any:
         """The result of each task of each record, as a data frame of pandas, or of Polars."""
-        return self.run.to_polars() if polars else self.run.to_pandas()
+        return self.run.to_polars(details=True) if polars else self.run.to_pandas(details=True)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The same as a data frame of pandas."""
-        return self.run.to_pandas()
+        return self.run.to_pandas(details=True)
 
     def to_polars(self) -> polars.DataFrame:
         """The same as a data frame of Polars."""

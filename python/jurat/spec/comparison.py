@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from jurat._part import Part
-
-if TYPE_CHECKING:
-    from jurat.scenario.primitives import VerificationPrimitive
+from jurat.scenario.primitives import VerificationPrimitive
 
 __all__ = ["Comparison", "by"]
 

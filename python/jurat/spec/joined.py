@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from jurat import agents as functions
 from jurat._part import plain
+from jurat.scenario import ScenarioDefinition
 from jurat.spec.sections import Agent, AgentCase, Ask, Model, Thresholds
 from jurat.spec.tasks import Task
+from jurat.suite import Model as Function
 from jurat.suite import Suite
-
-if TYPE_CHECKING:
-    from jurat import agents as functions
-    from jurat.scenario import ScenarioDefinition
-    from jurat.suite import Model as Function
 
 __all__ = ["suite"]
 
@@ -31,6 +29,8 @@ def suite(
     models: Mapping[str, str | Model | Mapping[str, Any] | Function] | None = None,
     thresholds: Thresholds | None = None,
     group_by: Sequence[str] = (),
+    cluster_by: str | None = None,
+    question: Sequence[str] = (),
     dimensions: Sequence[str] = (),
     directory: str | PathLike[str] = ".",
 ) -> Suite:
@@ -47,6 +47,8 @@ def suite(
         models: The models of roles: `provider/model`, a `Model`, or a function.
         thresholds: What a run must reach to pass.
         group_by: Fields of the rows by whose values results are summed up.
+        cluster_by: The path of what rows share, such as a document; comparisons of runs take rows with one value there for one cluster.
+        question: Paths of a row that are the question; comparisons of runs leave out rows in which they differ.
         dimensions: Names of dimensions of your own.
         directory: Where files that it names are looked for.
 
@@ -70,6 +72,8 @@ def suite(
         "cases": list(cases) or None,
         "thresholds": thresholds,
         "group_by": list(group_by) or None,
+        "cluster_by": cluster_by,
+        "question": list(question) or None,
         "dimensions": list(dimensions) or None,
         "tasks": list(tasks) or None,
     }

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from jurat.errors import DataError
+from jurat.evaluators import Evaluator
+from jurat.run import Case
+from jurat.scenario.nodes import OutcomeNode
 from jurat.spec.comparison import Comparison
 from jurat._part import Part, members
-
-if TYPE_CHECKING:
-    from jurat.evaluators import Evaluator
-    from jurat.run import Case
-    from jurat.scenario.nodes import OutcomeNode
 
 __all__ = ["Assertion", "Check", "Evaluate", "Judge", "Outcome", "Task"]
 

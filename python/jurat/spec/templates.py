@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jurat._jurat import to_json
 from jurat._schema import schema_of
 from jurat.errors import UsageError
-
-if TYPE_CHECKING:
-    from jurat.scenario.primitives import VerificationPrimitive
+from jurat.scenario.primitives import VerificationPrimitive
 
 __all__ = ["template"]
 
