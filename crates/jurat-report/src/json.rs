@@ -12,8 +12,8 @@ use std::io::{self, Write};
 
 use jurat_core::effect::Usage;
 use jurat_core::report::{
-    CaseCounts, CaseReport, Cause, DimensionTotal, Disagreement, Observed, OutputReport, RunReport, SliceTotal, Spent,
-    SubjectTotal, TaskReport, TaskTotal, gate_name, interval,
+    CaseCounts, CaseReport, Cause, DimensionTotal, Disagreement, Independence, Observed, OutputReport, RunReport,
+    SliceTotal, Spent, SubjectTotal, TaskReport, TaskTotal, gate_name, interval,
 };
 use jurat_core::statistics::Interval;
 use jurat_core::verdict::{CaseVerdict, Counts, Decision, Rule, RuleStanding};
@@ -82,7 +82,7 @@ fn write_run(results: &mut Members<'_>, run: &RunReport) {
     optional(run.stopped, |it| results.text("stopped", it.name()));
     optional(run.fault.as_deref(), |it| results.text("error", it));
     results.object("case_counts", |it| write_case_counts(it, &run.cases));
-    results.object("counts", |it| write_totals(it, &run.counts));
+    results.object("counts", |it| write_totals(it, &run.counts, run.independence));
     results.object("usage", |it| write_usage(it, &run.usage));
     optional(run.cost_usd, |it| results.float("cost_usd", it));
     if run.n_unpriced > 0 {
@@ -134,7 +134,7 @@ fn write_task_total(members: &mut Members<'_>, task: &TaskTotal) {
     optional(task.path.as_deref(), |it| members.text("path", it));
     optional(task.operator.as_deref(), |it| members.text("operator", it));
     optional(task.scenario.as_deref(), |it| members.text("scenario", it));
-    members.object("counts", |it| write_totals(it, &task.counts));
+    members.object("counts", |it| write_totals(it, &task.counts, task.independence));
     optional(task.score, |score| {
         members.object("score", |it| {
             it.number("n", score.n);
@@ -169,20 +169,20 @@ fn write_dimension(members: &mut Members<'_>, dimension: &DimensionTotal) {
             write_interval(members, it.interval);
         });
     });
-    members.object("counts", |it| write_totals(it, &dimension.counts));
+    members.object("counts", |it| write_totals(it, &dimension.counts, dimension.independence));
 }
 
 fn write_slice(members: &mut Members<'_>, slice: &SliceTotal) {
     members.text("path", &slice.path);
     members.or_null("value", slice.value.as_deref(), Members::text);
-    members.object("counts", |it| write_totals(it, &slice.counts));
+    members.object("counts", |it| write_totals(it, &slice.counts, slice.independence));
 }
 
 fn write_subject(members: &mut Members<'_>, subject: &SubjectTotal) {
     optional(subject.prompt.as_deref(), |it| members.text("prompt", it));
     optional(subject.subject.as_deref(), |it| members.text("subject", it));
     members.object("case_counts", |it| write_case_counts(it, &subject.cases));
-    members.object("counts", |it| write_totals(it, &subject.counts));
+    members.object("counts", |it| write_totals(it, &subject.counts, subject.independence));
     members.objects("task_counts", &subject.tasks, write_counts);
     members.object("usage", |it| write_usage(it, &subject.usage));
     optional(subject.cost_usd, |it| members.float("cost_usd", it));
@@ -263,9 +263,9 @@ fn write_counts(members: &mut Members<'_>, counts: &Counts) {
 }
 
 /// The counts of many cases, with how sure their rate is.
-fn write_totals(members: &mut Members<'_>, counts: &Counts) {
+fn write_totals(members: &mut Members<'_>, counts: &Counts, independence: Independence) {
     write_counts(members, counts);
-    write_interval(members, interval(counts));
+    write_interval(members, interval(counts, independence));
 }
 
 fn write_interval(members: &mut Members<'_>, interval: Option<Interval>) {

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use jurat_core::report::scenario::StatusCounts;
-use jurat_core::report::{CaseReport, RunReport, TaskReport, TaskTotal, TaskVerdict, interval};
+use jurat_core::report::{CaseReport, Independence, RunReport, TaskReport, TaskTotal, TaskVerdict, interval};
 use jurat_core::verdict::{CaseVerdict, Counts};
 use jurat_format::value::Value;
 
@@ -150,7 +150,7 @@ fn write_totals(text: &mut String, run: &RunReport) {
     for task in &run.tasks {
         let gate = if task.is_counted() { "" } else { " (gate)" };
         let scenario = task.scenario.as_ref().map_or_else(String::new, |it| format!(" of {}", code(it)));
-        write_row(text, &format!("{}{scenario}{gate}", code(&task.id)), &task.counts);
+        write_row(text, &format!("{}{scenario}{gate}", code(&task.id)), &task.counts, task.independence);
     }
     text.push('\n');
 }
@@ -171,7 +171,7 @@ fn write_dimensions(text: &mut String, run: &RunReport) {
         let score = it.score().map_or_else(String::new, |it| format!("{it:.1}"));
         let (mean, interval) = crate::terminal::judged_words(it);
         let judged = if is_judged { format!(" | {mean} | {interval} | {score}") } else { String::new() };
-        write_row(text, &format!("{}{judged}", code(&it.name)), &it.counts);
+        write_row(text, &format!("{}{judged}", code(&it.name)), &it.counts, it.independence);
     }
     text.push('\n');
 }
@@ -183,7 +183,7 @@ fn write_slices(text: &mut String, run: &RunReport) {
     let _ = writeln!(text, "| slice |{COUNTS}\n|---|{RULE}");
     for slice in &run.slices {
         let value = slice.value.as_ref().map_or("(nothing)".to_owned(), |it| code(it));
-        write_row(text, &format!("{} = {value}", code(&slice.path)), &slice.counts);
+        write_row(text, &format!("{} = {value}", code(&slice.path)), &slice.counts, slice.independence);
     }
     text.push('\n');
 }
@@ -195,7 +195,7 @@ fn write_subjects(text: &mut String, run: &RunReport) {
     let _ = writeln!(text, "| prompt | subject |{COUNTS}\n|---|---|{RULE}");
     for it in &run.subjects {
         let named = |name: &Option<String>| name.as_ref().map_or_else(String::new, |it| code(it));
-        write_row(text, &format!("{} | {}", named(&it.prompt), named(&it.subject)), &it.counts);
+        write_row(text, &format!("{} | {}", named(&it.prompt), named(&it.subject)), &it.counts, it.independence);
     }
     text.push('\n');
 }
@@ -254,10 +254,10 @@ fn write_unexercised(text: &mut String, run: &RunReport) {
     let _ = writeln!(text, "\n</details>\n");
 }
 
-fn write_row(text: &mut String, name: &str, counts: &Counts) {
+fn write_row(text: &mut String, name: &str, counts: &Counts, independence: Independence) {
     let Counts { passed, failed, measured, skipped, errored, not_run } = counts;
     let rate = words::rate(counts.pass_rate());
-    let interval = words::interval(interval(counts));
+    let interval = words::interval(interval(counts, independence));
     let _ = writeln!(
         text,
         "| {name} | {passed} | {failed} | {measured} | {skipped} | {errored} | {not_run} | {rate} | {interval} |"

@@ -22,6 +22,6 @@ pub use crate::verdict::CaseCounts;
 pub use case::{CaseData, CaseReport, OutputReport, TaskReport, TaskVerdict};
 pub use listing::{RunCondition, RunEntry};
 pub use run::{
-    Cause, DimensionTotal, Disagreement, JudgedScore, Mean, Observed, RunReport, SliceTotal, Spent, SubjectTotal,
-    TaskTotal, gate_name, interval,
+    Cause, DimensionTotal, Disagreement, Independence, JudgedScore, Mean, Observed, RunReport, SliceTotal, Spent,
+    SubjectTotal, TaskTotal, gate_name, interval,
 };

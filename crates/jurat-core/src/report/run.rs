@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::scenario::ScenarioTotal;
 use crate::effect::Usage;
-use crate::statistics::{Confidence, Interval, wilson};
+use crate::statistics::{Confidence, Interval, Side, clopper_pearson, wilson};
 use crate::task::Gate;
 use crate::verdict::{CaseCounts, CaseVerdict, Counts, Decision, StopReason};
 
@@ -39,6 +39,7 @@ pub struct RunReport {
     pub has_agents: bool,
     /// All tasks of all cases together.
     pub counts: Counts,
+    pub independence: Independence,
     pub cases: CaseCounts,
     /// The tokens that all answers took.
     pub usage: Usage,
@@ -99,6 +100,7 @@ pub struct TaskTotal {
     pub scenario: Option<String>,
     /// How often it ended how. A gate is counted here as any other task is, so that its line says how often it was open.
     pub counts: Counts,
+    pub independence: Independence,
     /// The scores it gave, when it gave any.
     pub score: Option<Mean>,
     /// The labels it gave and how often each, in the order in which they are shown.
@@ -121,6 +123,7 @@ pub struct SliceTotal {
     pub value: Option<String>,
     /// How often tasks ended how.
     pub counts: Counts,
+    pub independence: Independence,
 }
 
 /// All tasks that say something about one dimension, over all cases.
@@ -129,6 +132,7 @@ pub struct DimensionTotal {
     pub name: String,
     /// How often they ended how.
     pub counts: Counts,
+    pub independence: Independence,
     /// What the judges of an evaluation say about it.
     pub judged: Option<JudgedScore>,
 }
@@ -160,6 +164,7 @@ pub struct SubjectTotal {
     pub subject: Option<String>,
     /// How often tasks ended how.
     pub counts: Counts,
+    pub independence: Independence,
     pub cases: CaseCounts,
     /// How often each task ended how, in the order of [`RunReport::tasks`].
     pub tasks: Vec<Counts>,
@@ -243,7 +248,7 @@ pub struct Observed {
 impl RunReport {
     /// The 95 % interval of the pass rate over all tasks of all cases.
     pub fn interval(&self) -> Option<Interval> {
-        interval(&self.counts)
+        interval(&self.counts, self.independence)
     }
 
     /// Whether all cases that should be here are here, and were run.
@@ -255,7 +260,7 @@ impl RunReport {
 impl TaskTotal {
     /// The 95 % interval of its pass rate.
     pub fn interval(&self) -> Option<Interval> {
-        interval(&self.counts)
+        interval(&self.counts, self.independence)
     }
 
     /// Whether its verdicts are counted: those of a gate that only routes are not.
@@ -264,9 +269,32 @@ impl TaskTotal {
     }
 }
 
-/// The 95 % interval of the pass rate of some counts; `None` when nothing was judged.
-pub fn interval(counts: &Counts) -> Option<Interval> {
-    wilson(counts.passed, counts.passed + counts.failed, Confidence::USUAL)
+/// How far the judgements of some counts are independent of each other: those of one row, by several tasks or in several repetitions, are not.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Independence {
+    /// Each is about a row of its own.
+    #[default]
+    Full,
+    /// They are worth as much as this many independent ones.
+    Worth(f64),
+    /// All are about one row, which says nothing about others.
+    Unknown,
+}
+
+/// The 95 % interval of the pass rate of some counts; `None` when nothing was judged, and when all of it is about one row.
+///
+/// It is Wilson's where each judgement is about a row of its own. Else it is the exact one for as many judgements as they are worth: 24
+/// judgements of 4 rows do not get the interval of 24.
+pub fn interval(counts: &Counts, independence: Independence) -> Option<Interval> {
+    let judged = counts.passed + counts.failed;
+    match independence {
+        Independence::Full => wilson(counts.passed, judged, Confidence::USUAL),
+        Independence::Worth(effective) => {
+            let rate = counts.pass_rate()?;
+            clopper_pearson(effective * rate, effective, Confidence::USUAL, Side::Both)
+        }
+        Independence::Unknown => None,
+    }
 }
 
 /// A gate in one word, as reports and files have it; nothing for a task that is none.

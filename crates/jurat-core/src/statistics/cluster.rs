@@ -3,7 +3,7 @@
 //! What belongs together is not independent, and an interval that takes it for so promises too much. Variances are those of Bell and McCaffrey
 //! (CR2), which are unbiased when clusters are alike, with Satterthwaite's degrees of freedom; for means and ratios both are closed forms.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 use super::confidence::{Confidence, Side};
@@ -79,6 +79,23 @@ impl Gathered {
     }
 }
 
+/// How far clusters pull an estimate.
+#[derive(Debug, Clone, Copy)]
+struct Pull {
+    /// The sum of its residuals, in units of the estimate.
+    residual: f64,
+    /// The share of all values that it holds.
+    share: f64,
+    /// How many clusters are like this one.
+    count: f64,
+}
+
+impl Pull {
+    fn rho(&self) -> f64 {
+        self.share * self.share / (1.0 - self.share)
+    }
+}
+
 /// The variance of an estimate, robust against clusters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClusterVariance {
@@ -93,22 +110,20 @@ pub struct ClusterVariance {
 }
 
 impl ClusterVariance {
-    /// From the residual sum of each cluster, in units of the estimate, and the share of all values that it holds. `None` for fewer than two.
-    fn of(clusters: &[(f64, f64)]) -> Option<ClusterVariance> {
-        let count = clusters.len() as f64;
-        if clusters.len() < 2 {
+    /// `None` for fewer than two clusters.
+    fn of(clusters: &[Pull]) -> Option<ClusterVariance> {
+        let count = sum(clusters.iter().map(|it| it.count));
+        if count < 2.0 {
             return None;
         }
-        let over = |term: fn(f64, f64) -> f64| sum(clusters.iter().map(|(residual, share)| term(*residual, *share)));
-        let cr0 = over(|residual, _| residual * residual);
-        let rho = |share: f64| share * share / (1.0 - share);
-        let rhos = sum(clusters.iter().map(|(_, share)| rho(*share)));
-        let squared = sum(clusters.iter().map(|(_, share)| rho(*share).powi(2)));
-        let df = 1.0 / (over(|_, share| share * share) + rhos * rhos - squared);
+        let over = |term: fn(&Pull) -> f64| sum(clusters.iter().map(|it| it.count * term(it)));
+        let cr0 = over(|it| it.residual * it.residual);
+        let rhos = over(Pull::rho);
+        let df = 1.0 / (over(|it| it.share * it.share) + rhos * rhos - over(|it| it.rho().powi(2)));
         Some(ClusterVariance {
             cr0,
             cr1: cr0 * count / (count - 1.0),
-            cr2: over(|residual, share| residual * residual / (1.0 - share)),
+            cr2: over(|it| it.residual * it.residual / (1.0 - it.share)),
             df,
         })
     }
@@ -166,8 +181,8 @@ pub fn cluster_mean(values: &[f64], clusters: &Clusters, confidence: Confidence)
 }
 
 fn spread_of_mean(gathered: &[Gathered], mean: f64, n: f64) -> Option<ClusterVariance> {
-    let shares: Vec<(f64, f64)> = gathered.iter().map(|it| (it.residual(mean) / n, it.size / n)).collect();
-    ClusterVariance::of(&shares)
+    let pull = |it: &Gathered| Pull { residual: it.residual(mean) / n, share: it.size / n, count: 1.0 };
+    ClusterVariance::of(&gathered.iter().map(pull).collect::<Vec<Pull>>())
 }
 
 /// A pass rate over clusters.
@@ -193,9 +208,20 @@ pub struct EffectiveRate {
 /// assert_eq!((found.rate, found.effective), (1.0, Some(4.0)));
 /// ```
 pub fn effective_rate(clusters: &[Tally], confidence: Confidence, side: Side) -> Option<EffectiveRate> {
-    let clusters: Vec<Tally> = clusters.iter().copied().filter(|it| it.judged > 0).collect();
-    let passed: u64 = clusters.iter().map(|it| it.passed).sum();
-    let judged: u64 = clusters.iter().map(|it| it.judged).sum();
+    let mut counted: BTreeMap<Tally, u64> = BTreeMap::new();
+    clusters.iter().for_each(|it| *counted.entry(*it).or_default() += 1);
+    effective_rate_counted(&counted, confidence, side)
+}
+
+/// The same for clusters of which many are alike: what passed of what was judged, with the number of such clusters.
+pub fn effective_rate_counted(
+    clusters: &BTreeMap<Tally, u64>,
+    confidence: Confidence,
+    side: Side,
+) -> Option<EffectiveRate> {
+    let clusters: Vec<(Tally, u64)> = clusters.iter().map(|it| (*it.0, *it.1)).filter(|it| it.0.judged > 0).collect();
+    let passed: u64 = clusters.iter().map(|(it, n)| it.passed * n).sum();
+    let judged: u64 = clusters.iter().map(|(it, n)| it.judged * n).sum();
     let rate = Tally { passed, judged }.rate()?;
     let effective = worth(&clusters, rate, judged as f64, confidence, side);
     let interval = effective.and_then(|it| clopper_pearson(it * rate, it, confidence, side));
@@ -203,17 +229,15 @@ pub fn effective_rate(clusters: &[Tally], confidence: Confidence, side: Side) ->
 }
 
 /// How many independent judgements clusters of them are worth.
-fn worth(clusters: &[Tally], rate: f64, judged: f64, confidence: Confidence, side: Side) -> Option<f64> {
-    let shares: Vec<(f64, f64)> = clusters
-        .iter()
-        .map(|it| {
-            let gathered = Gathered { sum: it.passed as f64, size: it.judged as f64, spread: it.passed as f64 };
-            (gathered.residual(rate) / judged, it.judged as f64 / judged)
-        })
-        .collect();
-    let spread = ClusterVariance::of(&shares)?;
+fn worth(clusters: &[(Tally, u64)], rate: f64, judged: f64, confidence: Confidence, side: Side) -> Option<f64> {
+    let pull = |(it, n): &(Tally, u64)| {
+        let gathered = Gathered { sum: it.passed as f64, size: it.judged as f64, spread: it.passed as f64 };
+        Pull { residual: gathered.residual(rate) / judged, share: it.judged as f64 / judged, count: *n as f64 }
+    };
+    let pulls: Vec<Pull> = clusters.iter().map(pull).collect();
+    let spread = ClusterVariance::of(&pulls)?;
     if rate == 0.0 || rate == 1.0 {
-        return Some(clusters.len() as f64);
+        return Some(clusters.iter().map(|it| it.1).sum::<u64>() as f64);
     }
     if spread.cr2 == 0.0 {
         return Some(judged);
@@ -320,12 +344,13 @@ pub fn pooled_difference(rows: &[RowTally], confidence: Confidence) -> Option<Po
     let difference = new_rate - base_rate;
     let pull = |it: Tally, rate: f64, all: Tally| (it.passed as f64 - it.judged as f64 * rate) / all.judged as f64;
     let share = |it: Tally, all: Tally| it.judged as f64 / all.judged as f64;
-    let clusters: Vec<(f64, f64)> = rows
+    let clusters: Vec<Pull> = rows
         .iter()
         .filter(|it| it.base.judged + it.new.judged > 0)
         .map(|it| {
             let residual = pull(it.new, new_rate, new) - pull(it.base, base_rate, base);
-            (residual, f64::midpoint(share(it.base, base), share(it.new, new)))
+            let share = f64::midpoint(share(it.base, base), share(it.new, new));
+            Pull { residual, share, count: 1.0 }
         })
         .collect();
     let spread = ClusterVariance::of(&clusters);

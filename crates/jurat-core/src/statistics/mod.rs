@@ -32,7 +32,7 @@ pub use agreement::{
 pub use bootstrap::bca;
 pub use cluster::{
     ClusterMean, ClusterVariance, Clusters, EffectiveDifference, EffectiveRate, PooledDifference, Ratio, RowTally,
-    cluster_mean, effective_difference, effective_rate, pooled_difference, ratio_of_means,
+    cluster_mean, effective_difference, effective_rate, effective_rate_counted, pooled_difference, ratio_of_means,
 };
 pub use confidence::{Confidence, Side};
 pub use corrected::{

@@ -6,7 +6,7 @@ use super::paired::{Difference, Reach};
 use super::sum::ExactSum;
 
 /// What passed of what was judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Tally {
     pub passed: u64,
     pub judged: u64,

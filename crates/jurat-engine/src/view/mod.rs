@@ -8,6 +8,7 @@ mod causes;
 mod disagreements;
 mod exchange;
 mod explain;
+mod independence;
 mod listed;
 mod metrics;
 mod naming;

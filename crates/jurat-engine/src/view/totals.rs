@@ -7,7 +7,8 @@ use std::time::Duration;
 use jurat_core::check::DIMENSIONS;
 use jurat_core::plan::TaskIx;
 use jurat_core::report::{
-    CaseCounts, DimensionTotal, JudgedScore, Mean, Observed, RunReport, SliceTotal, SubjectTotal, TaskTotal,
+    CaseCounts, DimensionTotal, Independence, JudgedScore, Mean, Observed, RunReport, SliceTotal, SubjectTotal,
+    TaskTotal,
 };
 use jurat_core::statistics::{Confidence, Interval, mean_interval};
 use jurat_core::suite::{Gate, Task};
@@ -18,6 +19,7 @@ use serde::de::DeserializeOwned;
 
 use super::causes::{Causes, causes};
 use super::disagreements::disagreements;
+use super::independence::independence;
 use super::{RunView, ViewError};
 use crate::options::RecordedOptions;
 use crate::slice::Slice;
@@ -28,23 +30,25 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
     let whole: Vec<&StoredSummary> = summary.iter().filter(|it| it.slice.is_empty()).collect();
     let of_run: Option<Whole> = whole.iter().find(|it| it.column == Column::CASE).and_then(|it| taken(it));
     let all = of_run.as_ref().map(|it| it.taken.all).unwrap_or_default();
-    let tasks = task_totals(view, &whole);
+    let tasks = task_totals(view, &whole)?;
+    let counted: Vec<Column> = counted_tasks(view);
     let mut report = RunReport {
         suite: view.reader.head().suite.clone(),
         suite_hash: view.reader.head().suite_hash.clone(),
         description: view.suite.description.clone(),
         repeat: view.reader.head().variants.iter().map(|it| it.replicate + 1).max().unwrap_or(1),
         tasks,
-        dimensions: dimensions(view, &whole),
+        dimensions: dimensions(view, &whole)?,
         names_dimensions: !view.suite.dimensions.is_empty()
             || view.suite.tasks.iter().any(|it| !it.dimensions.is_empty()),
-        slices: slices(view, &summary),
-        subjects: subjects(view, &summary),
+        slices: slices(view, &summary, counted.len()),
+        subjects: subjects(view, &summary, &counted)?,
         disagreements: Vec::new(),
         n_disagreements: 0,
         scenarios: super::scenarios::totals(view)?,
         has_agents: !view.plan.cases.is_empty(),
         counts: counts(&gates(view), &whole),
+        independence: independence(view, &counted, |_| true)?,
         cases: cases(&whole),
         usage: all.usage(),
         cost_usd: all.cost_usd(),
@@ -77,10 +81,21 @@ pub(super) fn stopped(ended: Option<Ended>, counts: &Counts, cases: &CaseCounts)
     }
 }
 
-fn task_totals(view: &RunView, whole: &[&StoredSummary]) -> Vec<TaskTotal> {
+/// The tasks whose verdicts are counted in sums.
+fn counted_tasks(view: &RunView) -> Vec<Column> {
+    let tasks = view.plan.task_ixs().zip(gates(view));
+    tasks.filter(|(_, gate)| *gate != Gate::Condition).map(|(ix, _)| Column::from(ix)).collect()
+}
+
+fn task_totals(view: &RunView, whole: &[&StoredSummary]) -> Result<Vec<TaskTotal>, ViewError> {
     let by_column: HashMap<Column, &StoredSummary> = whole.iter().map(|it| (it.column, *it)).collect();
     let tasks = view.plan.task_ixs().zip(&view.suite.tasks).zip(view.plan.stage_numbers());
-    tasks.map(|((ix, task), stage)| task_total(task, stage, by_column.get(&Column::from(ix)).copied())).collect()
+    let total = |((ix, task), stage)| {
+        let column = Column::from(ix);
+        let independence = independence(view, &[column], |_| true)?;
+        Ok(TaskTotal { independence, ..task_total(task, stage, by_column.get(&column).copied()) })
+    };
+    tasks.map(total).collect()
 }
 
 fn task_total(task: &Task, stage: usize, of_task: Option<&StoredSummary>) -> TaskTotal {
@@ -100,6 +115,7 @@ fn task_total(task: &Task, stage: usize, of_task: Option<&StoredSummary>) -> Tas
         scenario: task.scope.as_ref().map(|it| it.value.clone()),
         operator: task.operator_name(),
         counts,
+        independence: Independence::default(),
         score: (marks.n_scores > 0)
             .then(|| Mean { n: marks.n_scores, mean: marks.nano_score as f64 / 1e9 / marks.n_scores as f64 }),
         labels: marks.labels.into_iter().collect(),
@@ -131,16 +147,16 @@ pub(super) fn counts(gates: &[Gate], slice: &[&StoredSummary]) -> Counts {
 }
 
 /// What tasks say about each dimension that they name: the usual ones first, in their order, then the others by name.
-fn dimensions(view: &RunView, whole: &[&StoredSummary]) -> Vec<DimensionTotal> {
-    let mut totals: BTreeMap<(usize, String), (Counts, Scores)> = BTreeMap::new();
+fn dimensions(view: &RunView, whole: &[&StoredSummary]) -> Result<Vec<DimensionTotal>, ViewError> {
+    let mut totals: BTreeMap<(usize, String), Dimension> = BTreeMap::new();
     let key = |name: &str| (DIMENSIONS.iter().position(|it| *it == name).unwrap_or(DIMENSIONS.len()), name.to_owned());
     for summary in whole {
         let Some(task) = summary.column.task().and_then(|it| view.plan.tasks.get(it.index())) else { continue };
         for name in &task.dimensions {
-            add(&mut totals.entry(key(name)).or_default().0, summary, task.gate);
+            totals.entry(key(name)).or_default().add(summary, task.gate);
         }
         for (name, scores) in taken::<Given>(summary).unwrap_or_default().dimensions {
-            totals.entry(key(&name)).or_default().1.merge(&scores);
+            totals.entry(key(&name)).or_default().scores.merge(&scores);
         }
     }
     let judged = |scores: Scores| {
@@ -152,8 +168,28 @@ fn dimensions(view: &RunView, whole: &[&StoredSummary]) -> Vec<DimensionTotal> {
             .map(|(it, (min, max))| Interval { low: it.low.max(min), high: it.high.min(max) });
         Some(JudgedScore { n: scores.n, mean, interval })
     };
-    let total = |((_, name), (counts, scores))| DimensionTotal { name, counts, judged: judged(scores) };
+    let total = |((_, name), Dimension { counts, counted, scores })| {
+        let independence = independence(view, &counted, |_| true)?;
+        Ok(DimensionTotal { name, counts, independence, judged: judged(scores) })
+    };
     totals.into_iter().map(total).collect()
+}
+
+/// What was counted of a dimension, and of which tasks.
+#[derive(Default)]
+struct Dimension {
+    counts: Counts,
+    counted: Vec<Column>,
+    scores: Scores,
+}
+
+impl Dimension {
+    fn add(&mut self, summary: &StoredSummary, gate: Gate) {
+        add(&mut self.counts, summary, gate);
+        if gate != Gate::Condition {
+            self.counted.push(summary.column);
+        }
+    }
 }
 
 fn gates(view: &RunView) -> Vec<Gate> {
@@ -187,12 +223,14 @@ fn by_slice(summary: &[StoredSummary]) -> Vec<(Slice, Vec<&StoredSummary>)> {
 }
 
 /// The groups of `group_by`: in the order of the paths, then of the values.
-fn slices(view: &RunView, summary: &[StoredSummary]) -> Vec<SliceTotal> {
+fn slices(view: &RunView, summary: &[StoredSummary], n_tasks: usize) -> Vec<SliceTotal> {
     let mut totals: Vec<(usize, SliceTotal)> = Vec::new();
     for (slice, rows) in by_slice(summary) {
         if let Slice::Group { path, value } = slice {
             let place = view.plan.group_by.iter().position(|it| it.to_string() == path).unwrap_or(usize::MAX);
-            totals.push((place, SliceTotal { path, value, counts: counts(&gates(view), &rows) }));
+            let counts = counts(&gates(view), &rows);
+            let independence = of_slice(view, &rows, &counts, n_tasks);
+            totals.push((place, SliceTotal { path, value, counts, independence }));
         }
     }
     totals.sort_by(|(left, one), (right, other)| {
@@ -201,8 +239,22 @@ fn slices(view: &RunView, summary: &[StoredSummary]) -> Vec<SliceTotal> {
     totals.into_iter().map(|(_, total)| total).collect()
 }
 
+/// How much the judgements of a slice are worth. Run files do not say which rows a slice holds, so nothing shows how alike the judgements of its
+/// rows are, and each row counts once.
+fn of_slice(view: &RunView, slice: &[&StoredSummary], counts: &Counts, n_tasks: usize) -> Independence {
+    let n_variants = view.reader.head().variants.len().max(1);
+    if n_tasks * n_variants <= 1 {
+        return Independence::Full;
+    }
+    let rows = cases(slice).total().div_ceil(n_variants as u64);
+    match rows.min(counts.passed + counts.failed) {
+        0 | 1 => Independence::Unknown,
+        rows => Independence::Worth(rows as f64),
+    }
+}
+
 /// Prompts and subjects in the order in which they were written.
-fn subjects(view: &RunView, summary: &[StoredSummary]) -> Vec<SubjectTotal> {
+fn subjects(view: &RunView, summary: &[StoredSummary], counted: &[Column]) -> Result<Vec<SubjectTotal>, ViewError> {
     let found = by_slice(summary);
     let mut totals: Vec<SubjectTotal> = Vec::new();
     for variant in &view.reader.head().variants {
@@ -216,7 +268,11 @@ fn subjects(view: &RunView, summary: &[StoredSummary]) -> Vec<SubjectTotal> {
         let Some((_, rows)) = found.iter().find(|(slice, _)| *slice == own) else { continue };
         let taken: Taken =
             rows.iter().find(|it| it.column == Column::CASE).and_then(|it| taken(it)).unwrap_or_default();
+        let variants = &view.reader.head().variants;
+        let is_own =
+            |ix: usize| variants.get(ix).is_some_and(|it| it.prompt == variant.prompt && it.subject == variant.subject);
         totals.push(SubjectTotal {
+            independence: independence(view, counted, is_own)?,
             prompt,
             subject,
             counts: counts(&gates(view), rows),
@@ -227,7 +283,7 @@ fn subjects(view: &RunView, summary: &[StoredSummary]) -> Vec<SubjectTotal> {
             latency: taken.mean_latency(),
         });
     }
-    totals
+    Ok(totals)
 }
 
 /// How often each task of a slice ended how.

@@ -1,6 +1,6 @@
 //! Totals in tables: tasks, dimensions, groups of cases, variants and scenarios.
 
-use jurat_core::report::{CaseCounts, DimensionTotal, RunReport, TaskTotal, interval};
+use jurat_core::report::{CaseCounts, DimensionTotal, Independence, RunReport, TaskTotal, interval};
 use jurat_core::verdict::{CaseVerdict, Counts};
 
 use super::MOST_CASES;
@@ -24,7 +24,7 @@ pub(super) fn totals(run: &RunReport) -> Table {
         let labels: Vec<String> = task.labels.iter().map(|(label, n)| format!("{label} {n}")).collect();
         let more = [Cell::from(score), Cell::text(&labels.join(", "))];
         let names = [Cell::text(&task_name(task)), Cell::text(scenario)];
-        table.push(names.into_iter().chain(used.cells(&task.counts)).chain(more));
+        table.push(names.into_iter().chain(used.cells(&task.counts, task.independence)).chain(more));
     }
     table
 }
@@ -45,7 +45,7 @@ pub(super) fn dimensions(run: &RunReport) -> Table {
         let score = Cell::from(it.score().map_or_else(String::new, |it| format!("{it:.1}")));
         let (mean, interval) = judged_words(it);
         let judged = is_judged.then(|| [Cell::from(mean), Cell::from(interval), score]).into_iter().flatten();
-        table.push([Cell::text(&it.name)].into_iter().chain(judged).chain(used.cells(&it.counts)));
+        table.push([Cell::text(&it.name)].into_iter().chain(judged).chain(used.cells(&it.counts, it.independence)));
     }
     table
 }
@@ -62,7 +62,7 @@ pub(super) fn slices(run: &RunReport) -> Table {
     let used = Used::of(run.slices.iter().map(|it| &it.counts));
     for slice in &run.slices {
         let name = format!("{} = {}", slice.path, slice.value.as_deref().unwrap_or("(nothing)"));
-        table.push([Cell::text(&name)].into_iter().chain(used.cells(&slice.counts)));
+        table.push([Cell::text(&name)].into_iter().chain(used.cells(&slice.counts, slice.independence)));
     }
     table
 }
@@ -80,7 +80,9 @@ pub(super) fn subjects(run: &RunReport, scope: Scope) -> Table {
         let latency = Cell::from(latency.map_or_else(String::new, words::duration));
         let cost = Cell::from(it.cost_usd.map_or_else(String::new, words::money));
         let cases = Cell::from(it.cases.total());
-        table.push(names.into_iter().chain([cases]).chain(used.cells(&it.counts)).chain([latency, cost]));
+        table.push(
+            names.into_iter().chain([cases]).chain(used.cells(&it.counts, it.independence)).chain([latency, cost]),
+        );
     }
     table
 }
@@ -204,7 +206,7 @@ impl Used {
         Used { measured: measured > 0, skipped: skipped > 0, errored: errored > 0, not_run: not_run > 0 }
     }
 
-    fn cells(&self, counts: &Counts) -> [Cell; 8] {
+    fn cells(&self, counts: &Counts, independence: Independence) -> [Cell; 8] {
         let where_used = |n: u64, is_used: bool| if is_used { Cell::from(n) } else { Cell::default() };
         [
             Cell::from(counts.passed),
@@ -214,7 +216,7 @@ impl Used {
             where_used(counts.errored, self.errored).meaning(Meaning::Unknown, counts.errored > 0),
             where_used(counts.not_run, self.not_run).meaning(Meaning::Unknown, counts.not_run > 0),
             Cell::from(words::rate(counts.pass_rate())),
-            Cell::from(words::interval(interval(counts))),
+            Cell::from(words::interval(interval(counts, independence))),
         ]
     }
 }

@@ -155,7 +155,12 @@ fn run() -> impl Strategy<Value = RunReport> {
         for (task, id) in run.tasks.iter_mut().zip(ids) {
             *task = TaskTotal { path: Some(id.clone()), operator: Some(id.clone()), id, ..task.clone() };
         }
-        run.slices.push(SliceTotal { path: slice.clone(), value: Some(slice), counts: run.counts });
+        run.slices.push(SliceTotal {
+            path: slice.clone(),
+            value: Some(slice),
+            counts: run.counts,
+            independence: run.independence,
+        });
         run.observed.notes.push(description.clone());
         RunReport { suite, description: Some(description), fault: Some(fault), ..run }
     })

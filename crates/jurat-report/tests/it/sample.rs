@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use jurat_core::effect::Usage;
 use jurat_core::report::{
-    CaseReport, Cause, Disagreement, Mean, Observed, RunReport, SliceTotal, Spent, SubjectTotal, TaskReport, TaskTotal,
-    TaskVerdict,
+    CaseReport, Cause, Disagreement, Independence, Mean, Observed, RunReport, SliceTotal, Spent, SubjectTotal,
+    TaskReport, TaskTotal, TaskVerdict,
 };
 use jurat_core::suite::{Bound, Gate};
 use jurat_core::verdict::{CaseVerdict, Conclusion, Counts, Decision, Rule, RuleStanding, StopReason};
@@ -42,7 +42,12 @@ pub(crate) fn run() -> RunReport {
         }
     }
     for (value, ix) in [(Some("de".to_owned()), 0), (None, 2)] {
-        run.slices.push(SliceTotal { path: "language".to_owned(), value, counts: cases[ix].counts });
+        run.slices.push(SliceTotal {
+            path: "language".to_owned(),
+            value,
+            counts: cases[ix].counts,
+            independence: Independence::default(),
+        });
     }
     run
 }
@@ -84,6 +89,7 @@ pub(crate) fn matrix() -> (RunReport, Vec<CaseReport>) {
             prompt: Some(prompt.to_owned()),
             subject: Some(subject.to_owned()),
             counts: Counts::default(),
+            independence: Independence::default(),
             cases: Default::default(),
             usage: Usage { input: 100, output: 10, ..Usage::default() },
             tasks: vec![Counts::default()],

@@ -13,13 +13,14 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::cases::{Cases, Found, Headers};
+use super::code::unpack_codes;
 use super::id_index;
 use super::identity::shown_id;
 use super::log;
 use super::rows::RowFiles;
 use super::schema::RUN;
 use super::stats::{self, EffectStats};
-use super::stored::{CaseErrors, CaseIdentity, Reading, StoredBlock, StoredCase, n_slots};
+use super::stored::{CaseErrors, CaseIdentity, Reading, StoredBlock, StoredCase, n_slots, read_cases};
 use super::values::read_scores;
 use super::{
     CaseRanges, Code, Column, Document, Ended, FinishState, RunFileError, RunHead, RunState, SourceFile, SourceHead,
@@ -173,6 +174,28 @@ impl RunReader {
     /// The same for several ways, in one pass.
     pub fn find_any(&self, column: Column, codes: &[Code]) -> Found<'_> {
         Found::new(self.reading(), column, codes)
+    }
+
+    /// Hands on every verdict of a column with its case, in no order that means anything. Only verdicts are read.
+    pub fn each_verdict(&self, column: Column, take: &mut dyn FnMut(CaseIx, Code)) -> Result<(), RunFileError> {
+        let select = "SELECT block.first, block.n, block.cases, verdicts.codes FROM block
+             LEFT JOIN verdicts ON verdicts.task = ?1 AND verdicts.block = block.id";
+        let mut select = self.sqlite(self.connection.prepare_cached(select))?;
+        let mut rows = self.sqlite(select.query([column.0]))?;
+        let part = |name, it| DatabaseError::of_part(&self.path, name, it);
+        while let Some(row) = self.sqlite(rows.next())? {
+            let (first, n): (u64, u64) = (self.sqlite(row.get(0))?, self.sqlite(row.get(1))?);
+            let (cases, codes): (Option<Vec<u8>>, Option<Vec<u8>>) =
+                (self.sqlite(row.get(2))?, self.sqlite(row.get(3))?);
+            let n = n_slots(n).map_err(|it| part("block.n", it))?;
+            let codes = unpack_codes(codes.as_deref(), n).map_err(|it| part("verdicts", it))?;
+            let cases = cases.map(|it| read_cases(&it, first, n)).transpose();
+            let cases = cases.map_err(|it| part("block.cases", it))?;
+            for (slot, code) in codes.into_iter().enumerate() {
+                take(CaseIx(cases.as_ref().map_or(first + slot as u64, |it| it[slot])), code);
+            }
+        }
+        Ok(())
     }
 
     /// Hands on every score of a task, in no order that means anything.
