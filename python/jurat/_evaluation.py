@@ -127,26 +127,27 @@ def evaluate(
     return suite.run(rows, **options)
 
 
-def _in_loop(function: Callable[P, Run]) -> Callable[P, Coroutine[Any, Any, Run]]:
-    """The same function for an event loop, with the same parameters."""
+def _like(function: Callable[P, Run]) -> Callable[[Callable[..., Coroutine[Any, Any, Run]]], Callable[P, Coroutine[Any, Any, Run]]]:
+    """Gives a coroutine the parameters of a function, and what its docstring says about them."""
 
-    @functools.wraps(function)
-    async def evaluate_async(*args: P.args, **kwargs: P.kwargs) -> Run:
-        bound = inspect.signature(function).bind(*args, **kwargs)
-        bound.apply_defaults()
-        suite, rows, options = _prepared(bound.arguments)
-        return await suite.run_async(rows, **options)
+    def wrap(coroutine: Callable[..., Coroutine[Any, Any, Run]]) -> Callable[P, Coroutine[Any, Any, Run]]:
+        first, name = coroutine.__doc__ or "", coroutine.__name__
+        wrapped = functools.wraps(function)(coroutine)
+        wrapped.__name__ = wrapped.__qualname__ = name
+        (_, title, rest) = (function.__doc__ or "").partition("    Args:")
+        wrapped.__doc__ = f"{first}\n\n{title}{rest.partition('    Example:')[0]}"
+        return wrapped
 
-    evaluate_async.__name__ = evaluate_async.__qualname__ = "evaluate_async"
-    evaluate_async.__doc__ = (
-        "The same as `evaluate` in an event loop, which is not blocked. Coroutines of the function and of evaluators are awaited on that loop.\n\n"
-        f"{(function.__doc__ or '').partition('    Args:')[1]}{(function.__doc__ or '').partition('    Args:')[2].partition('    Example:')[0]}"
-    )
-    return evaluate_async
+    return wrap
 
 
-evaluate_async = _in_loop(evaluate)
-
+@_like(evaluate)
+async def evaluate_async(*args: Any, **kwargs: Any) -> Run:
+    """The same as `evaluate` in an event loop, which is not blocked. Coroutines of the function and of evaluators are awaited on that loop."""
+    bound = inspect.signature(evaluate).bind(*args, **kwargs)
+    bound.apply_defaults()
+    suite, rows, options = _prepared(bound.arguments)
+    return await suite.run_async(rows, **options)
 
 
 def _with_options(function: Callable[..., Any]) -> None:

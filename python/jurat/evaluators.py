@@ -67,7 +67,7 @@ class Evaluator:
         functools.update_wrapper(self, function)
         self.function = function
         self.name = name
-        self.outputs = tuple(outputs)
+        self.outputs: tuple[Mapping[str, Any], ...] = tuple(outputs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> list[EvaluationResult]:
         return normalize(settled(self.function(*args, **kwargs)), self.outputs, name=self.name)

@@ -26,7 +26,7 @@ class GenAIEvalRecord:
     ) -> None:
         self.context: Any = {} if context is None else context
         self.record_id: str = "" if id is None else str(id)
-        self.trace_id = trace_id
+        self.trace_id: str | None = trace_id
         self.tags: list[str] = []
         self._session_id = session_id
         self._uid: str | None = None

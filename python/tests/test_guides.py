@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 
 GUIDES = Path(__file__).parents[2] / "docs" / "python"
-PAGES = ["tutorial", "functions", "pytest", "tables", "notebook", "evaluate", "from-scouter", "from-karenina", "from-phoenix"]
+PAGES = ["index", "tutorial", "functions", "pytest", "tables", "notebook", "evaluate", "from-scouter", "from-karenina", "from-phoenix"]
 
 
 def program(page: str) -> str:
-    text = (GUIDES / f"{page}.md").read_text()
+    # The page for the package index stands with the package.
+    path = GUIDES.parents[1] / "python" / "README.md" if page == "index" else GUIDES / f"{page}.md"
+    text = path.read_text()
     blocks = re.findall(r"^( *)```python\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE)
     assert blocks
     return "\n\n".join(textwrap.dedent(block) for _, block in blocks)

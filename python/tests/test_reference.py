@@ -6,6 +6,8 @@ import doctest
 import importlib
 import inspect
 import os
+import subprocess
+import sys
 import typing
 from pathlib import Path
 from typing import Any
@@ -70,6 +72,16 @@ def test_help_shows_the_options_of_a_run_as_keywords() -> None:
     for function in (jurat.Suite.run, jurat.Suite.run_async):
         assert {"limit", "concurrency", "budget_usd", "replay"} <= set(inspect.signature(function).parameters)
         assert "            limit: Run at most this number of rows." in (function.__doc__ or "")
+
+
+def test_types_are_complete(tmp_path: Path) -> None:
+    if "site-packages" not in jurat.__file__:
+        pytest.skip("pyright looks at packages that are installed")
+    home = Path(sys.executable).parents[1]
+    environment = {**os.environ, "VIRTUAL_ENV": str(home), "PATH": f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    command = [sys.executable, "-m", "pyright", "--verifytypes", "jurat", "--ignoreexternal"]
+    shown = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment).stdout
+    assert "Type completeness score: 100%" in shown, shown[-3000:]
 
 
 def test_the_package_offers_few_names() -> None:

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::builder::{Float64Builder, StringBuilder, StringDictionaryBuilder};
 use arrow_array::types::{ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, PrimitiveArray, RecordBatch,
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float32Array, Int32Array, PrimitiveArray, RecordBatch,
     RecordBatchReader, StringArray, new_null_array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -84,7 +84,8 @@ fn schema() -> SchemaRef {
         ("score", DataType::Float64),
         ("explanation", DataType::Utf8),
         ("message", DataType::Utf8),
-        ("case_seconds", DataType::Float64),
+        // As precise as clocks are, and half as large.
+        ("case_seconds", DataType::Float32),
     ];
     Arc::new(Schema::new(columns.map(|(name, kind)| Field::new(name, kind, true)).to_vec()))
 }
@@ -162,7 +163,7 @@ struct Columns {
     score: Float64Builder,
     explanation: StringBuilder,
     message: StringBuilder,
-    seconds: Vec<f64>,
+    seconds: Vec<f32>,
 }
 
 impl Columns {
@@ -172,7 +173,7 @@ impl Columns {
         let subject = case.variant.and_then(|it| known.subjects.place(&it.subject));
         let replicate = case.variant.filter(|_| known.is_repeated).map(|it| it.replicate as i32 + 1);
         let verdict = case.verdict as i8;
-        let seconds = case.case.took.unwrap_or_default().as_secs_f64();
+        let seconds = case.case.took.unwrap_or_default().as_secs_f32();
         let mut put = |result: Option<StoredResult<'_>>| {
             let result = result.as_ref();
             self.record.push(record);
@@ -224,7 +225,7 @@ impl Columns {
             Arc::new(self.score.finish()),
             Arc::new(self.explanation.finish()),
             Arc::new(self.message.finish()),
-            Arc::new(Float64Array::from(self.seconds)),
+            Arc::new(Float32Array::from(self.seconds)),
         ])
     }
 }

@@ -43,7 +43,7 @@ class GenAIEvalDataset:
         models: Mapping[str, str | Mapping[str, Any] | Model] | None = None,
     ) -> None:
         self.records = records
-        self.tasks = [_task(it) for it in tasks]
+        self.tasks: list[Task] = [_task(it) for it in tasks]
         self._models = models
         roles = Roles("judge")
         written = [it.definition(roles) for it in self.tasks]
@@ -56,7 +56,7 @@ class GenAIEvalDataset:
         }
         if not roles.models:
             del definition["models"]
-        self.suite = Suite(definition, name=name, models=models)
+        self.suite: Suite = Suite(definition, name=name, models=models)
 
     def _has_ids(self) -> bool | None:
         """Whether the records have ids; `None` when they are plain rows."""

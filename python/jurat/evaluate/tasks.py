@@ -32,11 +32,11 @@ class Task:
     ) -> None:
         self.id = id
         self.field_path = field_path
-        self.operator = ComparisonOperator.of(operator)
+        self.operator: ComparisonOperator = ComparisonOperator.of(operator)
         self.expected_value = expected_value
         self.description = description
-        self.depends_on = list(depends_on or ())
-        self.condition = bool(condition)
+        self.depends_on: list[str] = list(depends_on or ())
+        self.condition: bool = bool(condition)
 
     @property
     def context_path(self) -> str | None:
@@ -87,7 +87,7 @@ class AssertionTask(Task):
             raise UsageError(f"the task `{id}` needs an `operator`")
         path = _one_of(id, "field_path", field_path, context_path)
         super().__init__(id, path, operator, expected_value, description, depends_on, condition)
-        self.item_field_path = _one_of(id, "item_field_path", item_field_path, item_context_path)
+        self.item_field_path: str | None = _one_of(id, "item_field_path", item_field_path, item_context_path)
 
     def definition(self, roles: Roles) -> dict[str, Any]:
         """The task as files have it."""
@@ -119,7 +119,7 @@ class LLMJudgeTask(Task):
         path = _one_of(id, "field_path", field_path, context_path)
         super().__init__(id, path, operator, expected_value, description, depends_on, condition)
         self.prompt = prompt
-        self.max_retries = 3 if max_retries is None else max_retries
+        self.max_retries: int = 3 if max_retries is None else max_retries
 
     def definition(self, roles: Roles) -> dict[str, Any]:
         """The task as files have it."""
@@ -153,12 +153,12 @@ class EvaluatorTask(Task):
         context_path: str | None = None,
     ) -> None:
         path = _one_of(id, "field_path", field_path, context_path)
-        self.compares = operator is not None
+        self.compares: bool = operator is not None
         super().__init__(
             id, path, ComparisonOperator.Exists if operator is None else operator, expected_value, description, depends_on, condition
         )
-        self.evaluator = evaluator_of(evaluator)
-        self.arguments = dict(arguments or {})
+        self.evaluator: Evaluator = evaluator_of(evaluator)
+        self.arguments: dict[str, str] = dict(arguments or {})
 
     def definition(self, roles: Roles) -> dict[str, Any]:
         """The task as files have it."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 from jurat._jurat import to_json
 from jurat._schema import instance_of, schema_of
@@ -49,17 +50,44 @@ class Agent:
     def __init__(
         self, provider: Provider | str, system_instructions: str | None = None, *, directory: str | PathLike[str] = "."
     ) -> None:
-        self.provider = Provider.of(provider)
+        self.provider: Provider = Provider.of(provider)
         self.provider.require()
         self._system = system_instructions
         self._directory = directory
         self._asked: Counter[str] = Counter()
 
+    @overload
+    def execute_prompt(self, prompt: Prompt | str, output_type: type[T], model: str | None = None) -> AgentResponse[T]: ...
+    @overload
+    def execute_prompt(
+        self, prompt: Prompt | str, output_type: Mapping[str, Any] | None = None, model: str | None = None
+    ) -> AgentResponse[Any]: ...
     def execute_prompt(self, prompt: Prompt | str, output_type: Any = None, model: str | None = None) -> AgentResponse[Any]:
-        """Asks, and waits for the answer."""
+        """Asks, and waits for the answer.
+
+        Args:
+            prompt: What is said; text alone needs `model`.
+            output_type: What the answer must be: a pydantic model, a dataclass, a typed dict or a JSON Schema; default: that of the prompt, else any text.
+            model: The model, for text alone.
+
+        Returns:
+            The answer; `structured_output` is an instance of `output_type`.
+
+        Raises:
+            ModelError: The model gave no answer, or not what was asked for.
+            UsageError: Places of the prompt are not filled in, or text says no model.
+        """
         asked, repeat = self._prepared(prompt, output_type, model)
         return asked.response(asked.suite.run(asked.rows, progress=False, repeat=repeat, directory=self._directory))
 
+    @overload
+    async def execute_prompt_async(
+        self, prompt: Prompt | str, output_type: type[T], model: str | None = None
+    ) -> AgentResponse[T]: ...
+    @overload
+    async def execute_prompt_async(
+        self, prompt: Prompt | str, output_type: Mapping[str, Any] | None = None, model: str | None = None
+    ) -> AgentResponse[Any]: ...
     async def execute_prompt_async(
         self, prompt: Prompt | str, output_type: Any = None, model: str | None = None
     ) -> AgentResponse[Any]:

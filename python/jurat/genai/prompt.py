@@ -42,7 +42,7 @@ class Prompt:
         system_instructions: str | Sequence[str] | None = None,
         model_settings: Any = None,
     ) -> None:
-        self.provider = Provider.of(provider)
+        self.provider: Provider = Provider.of(provider)
         self.provider.require()
         self.model = model
         self.output_type = output_type

@@ -15,7 +15,7 @@ from jurat._called import compiled, is_known_elsewhere, n_positional, source_of,
 from jurat._warned import warn
 from jurat.errors import ScenarioError
 from jurat.scenario.end import END
-from jurat.scenario.frozen import FrozenDict, frozen
+from jurat.scenario._frozen import FrozenDict, frozen
 from jurat.scenario.nodes import node_of
 from jurat.scenario.question import ModelOverride, Question, ToolFilter
 from jurat.scenario.result import ScenarioExecutionResult

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
 from jurat.errors import ScenarioError
-from jurat.scenario.frozen import frozen
+from jurat.scenario._frozen import frozen
 from jurat.scenario.primitives import Normalizer, VerificationPrimitive, primitive_of, stored_normalizer
 
 __all__ = [

@@ -21,6 +21,15 @@ const MEMORY: &str = "memory";
 const IMPORTS: usize = 10;
 const LONGEST_IMPORT_MS: f64 = 50.0;
 
+/// What the package's own face may take (`xtask/bench/peers/native.py`), over a million rows with six assertions: the figure, what it is, and its limit.
+const LIMITS: [(&str, &str, f64); 5] = [
+    ("arrow_s", "s for a table of pyarrow", 2.0),
+    ("arrow_mb", "MB for it", 200.0),
+    ("polars_s", "s for a data frame of Polars", 4.0),
+    ("case_ms", "ms to read a case by its id", 1.0),
+    ("call_us", "µs to call a function with a row, store what it returns and judge it", 500.0),
+];
+
 /// Who is measured: the peer first.
 const WHO: [&str; 4] = ["scouter", "dicts", "arrow", "jsonl"];
 
@@ -64,11 +73,29 @@ pub(crate) fn peers(mut arguments: Arguments) -> Result<(), Failure> {
     }
     let import_ms = import_ms(&ours)?;
     println!("importing: {import_ms:.0} ms, wanted at most {LONGEST_IMPORT_MS:.0} ms");
+    let exceeded = native(&ours, if is_quick { 100_000 } else { 1_000_000 })?;
     match goals.iter().find(|it| it.times < it.wanted) {
         Some(missed) => Err(Failure::new(format!("{} is {:.1} times the peer's", missed.what, missed.times))),
         None if import_ms > LONGEST_IMPORT_MS => Err(Failure::new(format!("importing takes {import_ms:.0} ms"))),
-        None => Ok(()),
+        None => exceeded.map_or(Ok(()), |it| Err(Failure::new(it))),
     }
+}
+
+/// Prints what the package's own face takes, and returns the first limit that is exceeded.
+fn native(environment: &Path, n: u64) -> Result<Option<String>, Failure> {
+    let work = program::root().join("xtask/bench/peers/native.py");
+    let output = program::output(Command::new(environment.join("bin/python")).arg(work).arg(n.to_string()))?;
+    let wrong = || Failure::new(format!("`native.py` reported no figures: {output}"));
+    let figures: Value = serde_json::from_str(output.lines().last().unwrap_or_default()).map_err(|_| wrong())?;
+    let mut exceeded = None;
+    for (name, what, limit) in LIMITS {
+        let figure = figures[name].as_f64().ok_or_else(wrong)?;
+        println!("{n} rows: {figure:.2} {what}, wanted at most {limit}");
+        if figure > limit && exceeded.is_none() {
+            exceeded = Some(format!("{figure:.2} {what} are more than {limit}"));
+        }
+    }
+    Ok(exceeded)
 }
 
 /// How long importing the package takes in a process that has just begun: the least of several.
