@@ -39,7 +39,7 @@ pub mod evaluator;
 pub mod evidence;
 mod foreign;
 pub mod judge;
-mod model;
+pub mod model;
 pub mod outcome;
 pub mod output;
 pub mod plan;

@@ -1,13 +1,16 @@
 //! A model as authors write it: `provider/model` and its settings.
 
+use std::time::Duration;
+
+use jurat_format::choices;
 use jurat_format::codes;
 use jurat_format::duration;
 use jurat_format::field::Field;
 use jurat_format::form::{DefaultValue, Form, Key, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
-use jurat_format::shape;
-use jurat_format::value::{Node, Spanned, Value};
+use jurat_format::shape::{self, Shape};
+use jurat_format::value::{Map, Node, Span, Spanned, Val, Value};
 
 use crate::foreign;
 
@@ -16,106 +19,208 @@ use crate::foreign;
 pub struct Model {
     /// `provider/model`
     pub model: Spanned<String>,
-    /// Everything else, as it was written.
-    pub settings: Vec<(&'static str, Spanned<Value>)>,
+    pub settings: ModelSettings,
 }
 
-const ANY_NUMBER: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+/// What authors set of a model.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ModelSettings {
+    pub base_url: Option<String>,
+    pub api_key_env: Option<String>,
+    pub headers: Option<Vec<(String, String)>>,
+    /// What a million input tokens and a million output tokens cost, in dollars.
+    pub price: Option<(f64, f64)>,
+    pub rpm: Option<u64>,
+    pub tpm: Option<u64>,
+    pub timeout: Option<Duration>,
+    /// All of them as they were written, those that go into each request included.
+    pub written: Vec<(&'static str, Spanned<Value>)>,
+}
 
-/// The ways in which an endpoint can be sent the schema of a reply.
-const STRUCTURED: [&str; 4] = ["json_schema", "json_object", "prompt", "tool"];
+choices! {
+    /// A way to send an endpoint the schema of a reply.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Structured {
+        /// With the request, to be enforced.
+        JsonSchema = "json_schema",
+        /// The request asks for any JSON, the prompt says which.
+        JsonObject = "json_object",
+        /// In the prompt alone.
+        Prompt = "prompt",
+        /// As the arguments of a tool that must be called.
+        Tool = "tool",
+    }
+}
 
 const INPUT: Field<f64> = Field::required("input", shape::AMOUNT, "dollars per million input tokens");
 const OUTPUT: Field<f64> = Field::required("output", shape::AMOUNT, "dollars per million output tokens");
 
-static PRICE: Object = Object { what: "a price", keys: &[INPUT.key, OUTPUT.key] };
+static TOKEN_PRICE: Object = Object { what: "a price", keys: &[INPUT.key, OUTPUT.key] };
 
 const PROVIDER_AND_MODEL: Key = Key::required("model", Form::Text, "`provider/model`");
+const BASE_URL: Field<String> =
+    Field::optional("base_url", SOME_TEXT, "the address of the endpoint").default_words("the provider's usual address");
+const API_KEY_ENV: Field<String> =
+    Field::optional("api_key_env", SOME_TEXT, "the environment variable that holds the API key")
+        .default_words("the provider's usual variable");
+const HEADERS: Field<Vec<(String, String)>> =
+    Field::optional("headers", Shape::new(Form::Map(&Form::Text), headers), "further headers of each request");
+const TEMPERATURE: Field<f64> = Field::optional("temperature", shape::AMOUNT, "the sampling temperature");
+const TOP_P: Field<f64> =
+    Field::optional("top_p", shape::SHARE, "nucleus sampling: the share of probability that is sampled from");
+const MAX_TOKENS: Field<i64> =
+    Field::optional("max_tokens", shape::integer::<1>(), "maximum number of output tokens of a reply");
+const SEED: Field<i64> = Field::optional("seed", shape::integer::<0>(), "the seed of sampling");
+const EXTRA: Field<()> = Field::optional(
+    "extra",
+    Shape::new(Form::Map(&Form::Any), object),
+    "further members of each request, by the provider's names",
+);
+const PRICE: Field<(f64, f64)> = Field::optional(
+    "price",
+    Shape::new(Form::Object(&TOKEN_PRICE), price),
+    "what tokens cost, for budgets and reports",
+)
+.default_words("the built-in prices");
+const STRUCTURED: Field<Structured> =
+    Field::optional("structured", shape::choice(), "how the endpoint is sent the schema of a reply")
+        .default_words("as the provider documents it");
+const TIMEOUT: Field<Duration> =
+    Field::optional("timeout", duration::SHAPE, "how long a request may take, such as `15m`, or a number of seconds")
+        .printed_default(DefaultValue::Name("--request-timeout"));
+const RPM: Field<u64> = Field::optional("rpm", shape::large_count::<1>(), "rate limit: requests per minute");
+const TPM: Field<u64> = Field::optional("tpm", shape::large_count::<1>(), "rate limit: tokens per minute");
 
-pub(crate) static MODEL: Object = Object {
-    what: "a model",
-    keys: &[
-        PROVIDER_AND_MODEL,
-        Key::optional("base_url", Form::Text, "the address of the endpoint")
-            .default_words("the provider's usual address"),
-        Key::optional("api_key_env", Form::Text, "the environment variable that holds the API key")
-            .default_words("the provider's usual variable"),
-        Key::optional("headers", Form::Map(&Form::Text), "further headers of each request"),
-        Key::optional("temperature", Form::Number(0.0, f64::INFINITY), "the sampling temperature"),
-        Key::optional(
-            "top_p",
-            Form::Number(0.0, 1.0),
-            "nucleus sampling: the share of probability that is sampled from",
-        ),
-        Key::optional("max_tokens", Form::Integer(1), "maximum number of output tokens of a reply"),
-        Key::optional("seed", Form::Integer(0), "the seed of sampling"),
-        Key::optional("extra", Form::Map(&Form::Any), "further members of each request, by the provider's names"),
-        Key::optional("price", Form::Object(&PRICE), "what tokens cost, for budgets and reports")
-            .default_words("the built-in prices"),
-        Key::optional("structured", Form::Choice(&STRUCTURED), "how the endpoint is sent the schema of a reply")
-            .default_words("as the provider documents it"),
-        Key::optional("timeout", duration::FORM, "how long a request may take, such as `15m`, or a number of seconds")
-            .default(DefaultValue::Name("--request-timeout")),
-        Key::optional("rpm", Form::Integer(1), "rate limit: requests per minute"),
-        Key::optional("tpm", Form::Integer(1), "rate limit: tokens per minute"),
-    ],
+/// A setting, and how it is read.
+struct Setting {
+    key: Key,
+    /// Whether it goes into each request.
+    is_sent: bool,
+    /// Reads it; `None` when that is a problem.
+    read: fn(&mut ModelSettings, &mut Reading<'_>, &Node<'_>) -> Option<()>,
+}
+
+/// A setting of the endpoint, which has a place of its own.
+macro_rules! placed {
+    ($field:ident, $place:ident) => {
+        Setting {
+            key: $field.key,
+            is_sent: false,
+            read: |settings, reading, node| {
+                settings.$place = Some($field.read_node(reading, node)?);
+                Some(())
+            },
+        }
+    };
+}
+
+/// A setting that goes into each request as it was written.
+macro_rules! sent {
+    ($field:ident) => {
+        Setting { key: $field.key, is_sent: true, read: |_, reading, node| $field.read_node(reading, node).map(drop) }
+    };
+}
+
+static SETTINGS: [Setting; 13] = [
+    placed!(BASE_URL, base_url),
+    placed!(API_KEY_ENV, api_key_env),
+    placed!(HEADERS, headers),
+    sent!(TEMPERATURE),
+    sent!(TOP_P),
+    sent!(MAX_TOKENS),
+    sent!(SEED),
+    sent!(EXTRA),
+    placed!(PRICE, price),
+    sent!(STRUCTURED),
+    placed!(TIMEOUT, timeout),
+    placed!(RPM, rpm),
+    placed!(TPM, tpm),
+];
+
+static KEYS: [Key; SETTINGS.len() + 1] = {
+    let mut keys = [PROVIDER_AND_MODEL; SETTINGS.len() + 1];
+    let mut ix = 0;
+    while ix < SETTINGS.len() {
+        keys[ix + 1] = SETTINGS[ix].key;
+        ix += 1;
+    }
+    keys
 };
+
+pub(crate) static MODEL: Object = Object { what: "a model", keys: &KEYS };
 
 /// A model as it is written: its name, or an object.
 pub(crate) const FORM: Form = Form::Either(&[Form::Text, Form::Object(&MODEL)]);
 
-/// Reads the model of a role.
-pub(crate) fn read(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<Model> {
-    if node.as_str().is_some() || node.entries().is_none() {
-        return Some(Model { model: provider_and_model(reading, role, node)?, settings: Vec::new() });
-    }
-    let fields = MODEL.fields(reading, node)?;
-    let mut settings = Vec::new();
-    for key in MODEL.keys.iter().filter(|it| it.name != PROVIDER_AND_MODEL.name) {
-        if let Some(value) = fields.node(key)
-            && setting_fits(reading, key, value)
-        {
-            settings.push((key.name, Spanned::new(value.to_val().into_owned(), value.span)));
+impl ModelSettings {
+    /// Reads a setting by its name, and answers whether there is one. What it cannot be is a problem.
+    pub(crate) fn read(&mut self, reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> bool {
+        let Some(setting) = SETTINGS.iter().find(|it| it.key.name == name) else { return false };
+        if (setting.read)(self, reading, node).is_some() {
+            self.written.push((setting.key.name, Spanned::new(node.to_val().into_owned(), node.span)));
         }
+        true
     }
-    Some(Model {
-        model: fields.node(&PROVIDER_AND_MODEL).and_then(|it| provider_and_model(reading, role, it))?,
-        settings,
-    })
+
+    /// Adds further members of each request.
+    pub(crate) fn add_extra(&mut self, members: Map<'static>, span: Span) {
+        self.written.push((EXTRA.key.name, Spanned::new(Val::Map(members), span)));
+    }
+
+    /// What goes into each request.
+    pub fn sent(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        let is_sent = |name: &str| SETTINGS.iter().any(|it| it.is_sent && it.key.name == name);
+        self.written.iter().filter(move |(name, _)| is_sent(name)).map(|(name, it)| (*name, &it.value))
+    }
 }
 
-fn setting_fits(reading: &mut Reading<'_>, key: &Key, node: &Node<'_>) -> bool {
-    let what = key.quoted();
-    match (key.name, key.form) {
-        ("price", _) => {
-            let Some(fields) = PRICE.fields(reading, node) else { return false };
-            let n_before = reading.n_errors();
-            let _ = (fields.read(reading, &INPUT), fields.read(reading, &OUTPUT));
-            reading.n_errors() == n_before
-        }
-        ("timeout", _) => duration::read(reading, &what, node).is_some(),
-        (_, Form::Choice(names)) => {
-            let names: Vec<(&str, ())> = names.iter().map(|it| (*it, ())).collect();
-            reading.choice(&what, &names, node).is_some()
-        }
-        (_, Form::Text) => reading.text(&what, node).is_some(),
-        (_, Form::Integer(least)) => reading.integer(&what, least, node).is_some(),
-        (_, Form::Number(least, most)) => {
-            reading.number(&what, if least.is_finite() { (least, most) } else { ANY_NUMBER }, node).is_some()
-        }
-        ("headers", _) => match node.entries() {
-            Some(entries) => entries.iter().all(|it| reading.text("a header", &it.value).is_some()),
-            None => {
-                reading.wrong_type(&what, "an object of texts", node);
-                false
-            }
-        },
-        _ if node.entries().is_none() => {
-            reading.wrong_type(&what, "an object", node);
-            false
-        }
-        _ => true,
+/// Reads the model of a role.
+pub(crate) fn read(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<Model> {
+    let mut settings = ModelSettings::default();
+    if node.as_str().is_some() || node.entries().is_none() {
+        return Some(Model { model: provider_and_model(reading, role, node)?, settings });
     }
+    let fields = MODEL.fields(reading, node)?;
+    for Setting { key, .. } in &SETTINGS {
+        if let Some(value) = fields.node(key) {
+            settings.read(reading, key.name, value);
+        }
+    }
+    let model = fields.node(&PROVIDER_AND_MODEL).and_then(|it| provider_and_model(reading, role, it))?;
+    Some(Model { model, settings })
+}
+
+/// A text that is not empty.
+const SOME_TEXT: Shape<String> = Shape::new(Form::Text, |reading, what, node| {
+    let text = reading.text(what, node)?;
+    if text.value.is_empty() {
+        let problem = Problem::new(&codes::WRONG_VALUE, format!("{what} must not be empty")).at(text.span, "empty");
+        reading.problem(problem.help("leave it out for the default"));
+        return None;
+    }
+    Some(text.value)
+});
+
+fn headers(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<(String, String)>> {
+    let Some(entries) = node.entries() else {
+        reading.wrong_type(what, "an object of texts", node);
+        return None;
+    };
+    let header = |reading: &mut Reading<'_>, value| reading.text("a header", value).map(|it| it.value);
+    entries.iter().map(|it| Some((it.key.clone().into_owned(), header(reading, &it.value)?))).collect()
+}
+
+fn price(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<(f64, f64)> {
+    let fields = TOKEN_PRICE.fields(reading, node)?;
+    let (input, output) = (fields.read(reading, &INPUT), fields.read(reading, &OUTPUT));
+    input.zip(output)
+}
+
+fn object(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<()> {
+    if node.entries().is_none() {
+        reading.wrong_type(what, "an object", node);
+    }
+    node.entries().map(drop)
 }
 
 fn provider_and_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<Spanned<String>> {

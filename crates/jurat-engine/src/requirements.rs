@@ -256,9 +256,8 @@ fn shown_files(files: &[PathBuf]) -> String {
 
 /// Whether an address of the suite has a part that may be a secret.
 fn has_secrets(suite: &Suite) -> bool {
-    let settings = suite.models.iter().flat_map(|it| &it.models).flat_map(|it| &it.settings);
-    let mut addresses = settings.filter(|(name, _)| *name == "base_url").filter_map(|(_, it)| it.value.as_str());
-    addresses.any(|it| it.contains(['@', '?']))
+    let mut models = suite.models.iter().flat_map(|it| &it.models);
+    models.any(|it| it.settings.base_url.as_ref().is_some_and(|it| it.contains(['@', '?'])))
 }
 
 fn open_problem(error: &OpenError) -> Problem {

@@ -4,12 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use jurat_core::effect::{Endpoint, Role};
+use jurat_core::model::ModelSettings;
 use jurat_core::plan::{Plan, PlannedTask};
 use jurat_core::suite::{self, Model as Written, Suite};
 use jurat_format::codes;
 use jurat_format::problem::{Problem, listed_all, nearest};
 use jurat_format::source::Sources;
-use jurat_format::value::{Span, Value};
+use jurat_format::value::Span;
 use jurat_model::provider::describe;
 use jurat_model::{ResolveError, ResolvedModel};
 
@@ -267,11 +268,14 @@ impl Resolving<'_> {
     /// The models of a role. What is wrong with one is noted.
     fn found(&mut self, role: &str, asker: &Asker) -> Vec<Found> {
         if let Some((_, spec)) = self.given.iter().find(|(name, _)| name == role) {
-            return self.described(spec, &[], PathBuf::new(), None).into_iter().collect();
+            return self.described(spec, &ModelSettings::default(), PathBuf::new(), None).into_iter().collect();
         }
         if role.contains('/') {
             let place = place_of(self.suite, role);
-            return self.described(role, &[], main_folder(self.sources), place).into_iter().collect();
+            return self
+                .described(role, &ModelSettings::default(), main_folder(self.sources), place)
+                .into_iter()
+                .collect();
         }
         let Some(written) = self.defined.get(role).copied() else {
             let place = place_of(self.suite, role).or(asker.place);
@@ -282,16 +286,15 @@ impl Resolving<'_> {
     }
 
     fn written(&mut self, written: &Written) -> Option<Found> {
-        let settings: Vec<(&str, Value)> = written.settings.iter().map(|(key, it)| (*key, it.value.clone())).collect();
         let folder = self.sources.get(written.model.span.source).and_then(|it| it.path.parent());
         let folder = folder.unwrap_or(Path::new("")).to_owned();
-        self.described(&written.model.value, &settings, folder, Some(written.model.span))
+        self.described(&written.model.value, &written.settings, folder, Some(written.model.span))
     }
 
     fn described(
         &mut self,
         spec: &str,
-        settings: &[(&str, Value)],
+        settings: &ModelSettings,
         folder: PathBuf,
         place: Option<Span>,
     ) -> Option<Found> {
@@ -328,7 +331,7 @@ pub(crate) fn place_of_setting(suite: &Suite, error: &ResolveError, model: Optio
     };
     let mut models = suite.models.iter().flat_map(|it| &it.models);
     let written = models.find(|it| Some(it.model.span) == model)?;
-    written.settings.iter().find(|(name, _)| *name == setting).map(|(_, it)| it.span)
+    written.settings.written.iter().find(|(name, _)| *name == setting).map(|(_, it)| it.span)
 }
 
 /// Where a role, or a model without one, is named by what asks it.

@@ -66,6 +66,11 @@ impl<V> Field<V> {
         Field { key: Key::optional(name, shape.form, doc), read: shape.read }
     }
 
+    /// Reads a value that stands in no object with this field.
+    pub fn read_node(&self, reading: &mut Reading<'_>, node: &Node<'_>) -> Option<V> {
+        (self.read)(reading, &self.key.quoted(), node)
+    }
+
     /// The field with other spellings that are read too.
     pub const fn or(self, aliases: &'static [&'static str]) -> Field<V> {
         Field { key: self.key.or(aliases), read: self.read }

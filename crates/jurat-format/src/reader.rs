@@ -95,7 +95,7 @@ impl Reading<'_> {
             _ => None,
         };
         match number {
-            Some(number) if (least..=most).contains(&number) => Some(number),
+            Some(number) if number.is_finite() && (least..=most).contains(&number) => Some(number),
             _ => {
                 let needs = match (least.is_finite(), most.is_finite()) {
                     (true, true) => format!("a number from {least} to {most}"),

@@ -26,7 +26,7 @@ pub use exec::ExecError;
 pub use function::{Answering, Function};
 pub use model::{Model, OpenError};
 pub use price::Price;
-pub use provider::{ResolveError, ResolvedModel, resolve};
+pub use provider::{ResolveError, ResolvedModel};
 pub use tool::{Toolbox, ToolboxError, ToolboxOptions};
 pub use transport::{
     Asker, Backoff, Bound, Meter, Proxies, Reservation, Settled, Transport, TransportOptions, Turn, Unmetered,

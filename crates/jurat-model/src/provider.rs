@@ -7,12 +7,12 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use jurat_core::effect::{Endpoint, Message, ModelRequest};
-use jurat_format::duration::parse_duration;
+use jurat_core::model::ModelSettings;
 use jurat_format::problem::{listed, listed_all, nearest};
-use jurat_format::value::{Val, Value};
+use jurat_format::value::Value;
 
 pub use crate::codec::DEFAULT_MAX_TOKENS;
-use crate::codec::{Codec, Provider as Http, Structured, Unsupported};
+use crate::codec::{Codec, Provider as Http, Unsupported};
 use crate::dotenv::objection_to;
 use crate::model::filled;
 use crate::price::{Price, list_price};
@@ -98,31 +98,20 @@ pub enum ResolveError {
     Unsupported { model: String, problem: Unsupported },
 }
 
-/// Resolves `provider/model` with these settings, and checks that its key is set.
+/// Resolves `provider/model` with these settings. Its key need not be set: plans, and runs that only use what is recorded, send nothing.
 ///
 /// ```
-/// use jurat_model::provider::resolve;
+/// use jurat_core::model::ModelSettings;
+/// use jurat_model::provider::describe;
 ///
-/// let environment = |name: &str| (name == "OPENAI_API_KEY").then(|| "sk-0123".to_owned());
-/// let model = resolve("openai/gpt-5-mini", &[], &environment)?;
+/// let model = describe("openai/gpt-5-mini", &ModelSettings::default(), &|_| None)?;
 /// assert_eq!(model.endpoint.address, "https://api.openai.com/v1");
 /// assert_eq!(model.key_env.as_deref(), Some("OPENAI_API_KEY"));
 /// # Ok::<(), jurat_model::provider::ResolveError>(())
 /// ```
-pub fn resolve(
-    spec: &str,
-    settings: &[(&str, Value)],
-    env: &dyn Fn(&str) -> Option<String>,
-) -> Result<ResolvedModel, ResolveError> {
-    let model = describe(spec, settings, env)?;
-    model.has_what_it_needs(env)?;
-    Ok(model)
-}
-
-/// Like [`resolve`], but the key need not be there: for plans, and for runs that only use what is recorded.
 pub fn describe(
     spec: &str,
-    settings: &[(&str, Value)],
+    settings: &ModelSettings,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<ResolvedModel, ResolveError> {
     let spec = &*expanded("model", spec, env)?;
@@ -135,25 +124,29 @@ pub fn describe(
     if model.is_empty() {
         return Err(ResolveError::NoName { written: spec.to_owned(), example: provider.example() });
     }
-    let mut written = Written::read(spec, settings)?;
+    let headers = headers(settings).map_err(|problem| ResolveError::Setting {
+        model: spec.to_owned(),
+        setting: "headers".to_owned(),
+        problem,
+    })?;
     let env = |name: &str| env(name).filter(|it| !it.is_empty());
     let (codec, http) = match provider {
         Provider::Http(codec, http) => (codec, http),
-        Provider::Local(local) => return local.resolved(spec, model, written),
+        Provider::Local(local) => return local.resolved(spec, model, settings),
     };
-    let (given, address_env) = match written.base_url.take() {
+    let (given, address_env) = match &settings.base_url {
         Some(base_url) => {
-            let variables = placeholders(&base_url).map(str::to_owned).collect();
-            (Some(expanded_address(&base_url, &env)?), variables)
+            let variables = placeholders(base_url).map(str::to_owned).collect();
+            (Some(expanded_address(base_url, &env)?), variables)
         }
         None => (env(http.base_url_env), vec![http.base_url_env.to_owned()]),
     };
     let is_usual = given.is_none();
     let address = address(http, spec, given.as_deref().unwrap_or(http.base_url))?;
     // Beside authentication of the author's own, the usual key would be sent to another party, or be preferred to it.
-    let own_key = written.headers.iter().any(|(name, _)| KEY_HEADERS.iter().any(|it| it.eq_ignore_ascii_case(name)));
-    let key_env = match written.api_key_env.take() {
-        Some(variable) => Some(variable),
+    let own_key = headers.iter().any(|(name, _)| KEY_HEADERS.iter().any(|it| it.eq_ignore_ascii_case(name)));
+    let key_env = match &settings.api_key_env {
+        Some(variable) => Some(variable.clone()),
         None if own_key => None,
         None => {
             let found = http.key_env.iter().find(|it| env(it).is_some()).copied();
@@ -162,14 +155,15 @@ pub fn describe(
         }
     };
     let host = http::Uri::try_from(&address).ok().and_then(|it| it.host().map(str::to_owned));
-    (http.settings)(&mut written.settings, host.as_deref().unwrap_or_default());
+    let mut sent = sent(settings);
+    (http.settings)(&mut sent, host.as_deref().unwrap_or_default());
     let endpoint = Endpoint {
         codec: codec.name().to_owned(),
         codec_revision: codec.revision(),
         address,
         model: model.to_owned(),
-        settings: written.settings,
-        headers: written.headers,
+        settings: sent,
+        headers: headers.to_vec(),
     };
     let question = ModelRequest::new("", vec![Message::User(String::new())]);
     if let Err(problem) = codec.encode(&endpoint, &question, false) {
@@ -181,11 +175,20 @@ pub fn describe(
         endpoint,
         key_env,
         address_env,
-        price: written.price.or_else(list_price),
-        rpm: written.rpm,
-        tpm: written.tpm,
-        timeout: written.timeout,
+        price: price(settings).or_else(list_price),
+        rpm: settings.rpm,
+        tpm: settings.tpm,
+        timeout: settings.timeout,
     })
+}
+
+/// What goes into each request.
+fn sent(settings: &ModelSettings) -> Vec<(String, Value)> {
+    settings.sent().map(|(name, value)| (name.to_owned(), value.clone())).collect()
+}
+
+fn price(settings: &ModelSettings) -> Option<Price> {
+    settings.price.map(|(input, output)| Price { input, output, cached: None })
 }
 
 /// A text with its variables filled in.
@@ -386,23 +389,16 @@ impl Provider {
 
 impl Local {
     /// A script, a program or a function.
-    fn resolved(&self, spec: &str, model: &str, written: Written) -> Result<ResolvedModel, ResolveError> {
-        let refused = |setting: &str| ResolveError::Setting {
-            model: spec.to_owned(),
-            setting: setting.to_owned(),
-            problem: "is for models that are asked over the network".to_owned(),
-        };
-        if written.base_url.is_some() {
-            return Err(refused("base_url"));
-        }
-        if written.api_key_env.is_some() {
-            return Err(refused("api_key_env"));
-        }
-        if !written.headers.is_empty() {
-            return Err(refused("headers"));
-        }
-        if written.settings.iter().any(|(name, _)| name == "structured") {
-            return Err(refused("structured"));
+    fn resolved(&self, spec: &str, model: &str, settings: &ModelSettings) -> Result<ResolvedModel, ResolveError> {
+        let of_network = ["base_url", "api_key_env", "headers", "structured"];
+        let is_set = |it: &Value| it.as_map().is_none_or(|it| !it.is_empty());
+        let mut written = settings.written.iter();
+        if let Some((setting, _)) = written.find(|(name, it)| of_network.contains(name) && is_set(&it.value)) {
+            return Err(ResolveError::Setting {
+                model: spec.to_owned(),
+                setting: (*setting).to_owned(),
+                problem: "is for models that are asked over the network".to_owned(),
+            });
         }
         let (address, model) = if self.is_address { (model, "") } else { ("", model) };
         let endpoint = Endpoint {
@@ -410,19 +406,18 @@ impl Local {
             codec_revision: self.revision,
             address: address.to_owned(),
             model: model.to_owned(),
-            settings: written.settings,
+            settings: sent(settings),
             headers: Vec::new(),
         };
-        let Written { price, rpm, tpm, timeout, .. } = written;
         Ok(ResolvedModel {
             name: spec.to_owned(),
             endpoint,
             key_env: None,
             address_env: Vec::new(),
-            price,
-            rpm,
-            tpm,
-            timeout,
+            price: price(settings),
+            rpm: settings.rpm,
+            tpm: settings.tpm,
+            timeout: settings.timeout,
         })
     }
 }
@@ -508,106 +503,16 @@ fn without_placeholders(text: &str) -> String {
     placeholders(text).fold(text.to_owned(), |text, name| text.replace(&format!("${{{name}}}"), "x"))
 }
 
-/// What an author wrote beside the model.
-#[derive(Default)]
-struct Written {
-    base_url: Option<String>,
-    api_key_env: Option<String>,
-    headers: Vec<(String, String)>,
-    price: Option<Price>,
-    rpm: Option<u64>,
-    tpm: Option<u64>,
-    timeout: Option<Duration>,
-    /// What goes into each request.
-    settings: Vec<(String, Value)>,
-}
-
-/// What may be set.
-const SETTINGS: [&str; 13] = [
-    "base_url",
-    "api_key_env",
-    "headers",
-    "temperature",
-    "top_p",
-    "max_tokens",
-    "seed",
-    "extra",
-    "structured",
-    "timeout",
-    "price",
-    "rpm",
-    "tpm",
-];
-
 /// Headers by which requests are authenticated.
 const KEY_HEADERS: [&str; 5] = ["authorization", "x-api-key", "x-goog-api-key", "api-key", "ocp-apim-subscription-key"];
 
 /// Headers that belong to the connection.
 const OUR_HEADERS: [&str; 5] = ["connection", "content-length", "content-type", "host", "transfer-encoding"];
 
-impl Written {
-    fn read(spec: &str, settings: &[(&str, Value)]) -> Result<Written, ResolveError> {
-        let mut written = Written::default();
-        for (name, value) in settings {
-            let refused = |problem: &str| ResolveError::Setting {
-                model: spec.to_owned(),
-                setting: (*name).to_owned(),
-                problem: problem.to_owned(),
-            };
-            let text =
-                || value.as_str().filter(|it| !it.is_empty()).map(str::to_owned).ok_or_else(|| refused("must be text"));
-            let whole = || match value {
-                Val::I(number) if *number > 0 => Ok(number.unsigned_abs()),
-                _ => Err(refused("must be a whole number of at least 1")),
-            };
-            match *name {
-                "base_url" => written.base_url = Some(text()?),
-                "api_key_env" => written.api_key_env = Some(text()?),
-                "headers" => written.headers = headers(value).map_err(|it| refused(&it))?,
-                "price" => {
-                    let price = price(value).ok_or_else(|| refused("must have `input` and `output`, in dollars"))?;
-                    written.price = Some(price);
-                }
-                "rpm" => written.rpm = Some(whole()?),
-                "tpm" => written.tpm = Some(whole()?),
-                "timeout" => {
-                    let timeout = match value {
-                        Val::Str(text) => parse_duration(text).ok(),
-                        other => other.as_f64().and_then(|it| Duration::try_from_secs_f64(it).ok()),
-                    };
-                    let timeout = timeout.filter(|it| !it.is_zero());
-                    written.timeout = Some(timeout.ok_or_else(|| refused("must be a length of time, such as `15m`"))?);
-                }
-                "structured" => {
-                    let names = Structured::NAMED.map(|(name, _)| name);
-                    if value.as_str().and_then(Structured::named).is_none() {
-                        return Err(refused(&format!("must be one of {}", listed_all(names))));
-                    }
-                    written.settings.push(((*name).to_owned(), value.clone()));
-                }
-                "temperature" | "top_p" if value.as_f64().is_none_or(|it| !it.is_finite()) => {
-                    return Err(refused("must be a number"));
-                }
-                "max_tokens" => {
-                    whole()?;
-                    written.settings.push(((*name).to_owned(), value.clone()));
-                }
-                "seed" if !matches!(value, Val::I(_)) => return Err(refused("must be a whole number")),
-                "extra" if value.as_map().is_none() => return Err(refused("must be an object")),
-                "temperature" | "top_p" | "seed" | "extra" => {
-                    written.settings.push(((*name).to_owned(), value.clone()));
-                }
-                _ => return Err(refused(&format!("is no setting; there are {}", listed_all(SETTINGS)))),
-            }
-        }
-        Ok(written)
-    }
-}
-
-fn headers(value: &Value) -> Result<Vec<(String, String)>, String> {
-    let map = value.as_map().ok_or("must be an object of texts")?;
-    let header = |(name, value): (&str, &Val<'_>)| {
-        let text = value.as_str().ok_or_else(|| format!("has `{name}`, which is no text"))?;
+/// The headers, or what is wrong with one of them.
+fn headers(settings: &ModelSettings) -> Result<&[(String, String)], String> {
+    let headers = settings.headers.as_deref().unwrap_or_default();
+    for (name, text) in headers {
         if http::HeaderName::try_from(name).is_err() {
             return Err(format!("has `{name}`, which is no name of a header"));
         }
@@ -617,12 +522,6 @@ fn headers(value: &Value) -> Result<Vec<(String, String)>, String> {
         if http::HeaderValue::from_str(text).is_err() {
             return Err(format!("has `{name}` with a value that no header can have"));
         }
-        Ok((name.to_owned(), text.to_owned()))
-    };
-    map.iter().map(header).collect()
-}
-
-fn price(value: &Value) -> Option<Price> {
-    let price = |name: &str| value.get(name).and_then(Val::as_f64).filter(|it| it.is_finite() && *it >= 0.0);
-    Some(Price { input: price("input")?, output: price("output")?, cached: price("cached") })
+    }
+    Ok(headers)
 }

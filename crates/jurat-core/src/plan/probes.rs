@@ -108,7 +108,7 @@ fn asked<'s>(roles: &Roles<'s>, name: &'s str, named_at: Option<Span>) -> impl I
     let itself = itself.map(|span| Asked { model: name, settings: &[], span, named_at });
     let of_role = roles.models(name).iter().map(move |Model { model, settings }| Asked {
         model: &model.value,
-        settings,
+        settings: &settings.written,
         span: model.span,
         named_at,
     });

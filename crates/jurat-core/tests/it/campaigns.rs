@@ -82,7 +82,7 @@ fn models_are_asked_as_the_program_asks_them() {
         ("subject", "openai/vendor/large")
     );
     let settings: Vec<String> =
-        subject.models[0].settings.iter().map(|(key, it)| format!("{key}={}", it.value)).collect();
+        subject.models[0].settings.written.iter().map(|(key, it)| format!("{key}={}", it.value)).collect();
     let asked = [
         "max_tokens=10",
         "temperature=1",

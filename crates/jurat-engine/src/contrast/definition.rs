@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use jurat_core::contrast::provenance::{Definition, Finding, Part};
 use jurat_core::suite::{EvaluatorKind, Judge, Model, Selection, Suite, Task, TaskKind};
-use jurat_format::value::Val;
 use jurat_store::run::{Ended, TaskHead};
 
 use crate::options::RecordedOptions;
@@ -96,9 +95,8 @@ fn asked(suite: &Suite, options: &RecordedOptions, name: &str) -> Vec<(String, S
 
 /// The settings that change what a model answers. Prices, limits and addresses do not.
 fn settings(model: &Model) -> String {
-    const OF_ANSWERS: [&str; 6] = ["temperature", "top_p", "max_tokens", "seed", "extra", "structured"];
-    let own = model.settings.iter().filter(|it| OF_ANSWERS.contains(&it.0));
-    own.map(|(key, value)| format!("{key}: {}", Val::to_json(&value.value))).collect::<Vec<_>>().join(", ")
+    let sent = model.settings.sent().map(|(key, value)| format!("{key}: {}", value.to_json()));
+    sent.collect::<Vec<_>>().join(", ")
 }
 
 fn judge_prompt(judge: &Judge) -> Part {

@@ -31,12 +31,12 @@ use std::fmt;
 use std::time::Duration;
 
 use jurat_core::effect::{Endpoint, FaultClass, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use jurat_core::model::Structured;
 use jurat_format::value::{Val, Value, parse_json};
 
 pub use anthropic_messages::DEFAULT_MAX_TOKENS;
 pub(crate) use openai_chat::is_openai;
 pub use stream::StreamDecoder;
-pub(crate) use structured::Structured;
 
 /// Every codec. Those that have a provider are listed in errors in this order.
 static ENTRIES: &[&Entry] = &[

@@ -42,7 +42,7 @@ pub(super) static ENTRY: Entry = Entry {
         path: with_version,
         settings: |settings, host| {
             if !has(settings, "structured") {
-                let way = Structured::usual_at(host);
+                let way = super::structured::usual_at(host);
                 settings.extend(way.map(|it| ("structured".to_owned(), Val::from(it.to_owned()))));
             }
         },

@@ -6,36 +6,19 @@
 use std::borrow::Cow;
 
 use jurat_core::effect::ModelRequest;
-use jurat_format::choices;
+use jurat_core::model::Structured;
 
-choices! {
-    /// A way to send an endpoint the schema of a reply.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) enum Structured {
-        /// With the request, to be enforced.
-        JsonSchema = "json_schema",
-        /// The request asks for any JSON, the prompt says which.
-        JsonObject = "json_object",
-        /// In the prompt alone.
-        Prompt = "prompt",
-        /// As the arguments of a tool that must be called.
-        Tool = "tool",
-    }
-}
-
-impl Structured {
-    /// The way that is right for a host that speaks OpenAI's chat but takes no schema.
-    pub(crate) fn usual_at(host: &str) -> Option<&'static str> {
-        // Their documentation has `json_object` alone, or says that `response_format` is ignored.
-        const HOSTS: [(&str, &str); 5] = [
-            ("api.deepseek.com", "json_object"),
-            ("api.moonshot.ai", "json_object"),
-            ("api.moonshot.cn", "json_object"),
-            ("open.bigmodel.cn", "json_object"),
-            ("api.anthropic.com", "prompt"),
-        ];
-        HOSTS.into_iter().find(|(it, _)| *it == host).map(|(_, way)| way)
-    }
+/// The way that is right for a host that speaks OpenAI's chat but takes no schema.
+pub(crate) fn usual_at(host: &str) -> Option<&'static str> {
+    // Their documentation has `json_object` alone, or says that `response_format` is ignored.
+    const HOSTS: [(&str, &str); 5] = [
+        ("api.deepseek.com", "json_object"),
+        ("api.moonshot.ai", "json_object"),
+        ("api.moonshot.cn", "json_object"),
+        ("open.bigmodel.cn", "json_object"),
+        ("api.anthropic.com", "prompt"),
+    ];
+    HOSTS.into_iter().find(|(it, _)| *it == host).map(|(_, way)| way)
 }
 
 /// The request as a codec writes it: where the endpoint is not sent the schema, the prompt has it.

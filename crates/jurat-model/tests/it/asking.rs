@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use jurat_core::effect::{Message, ModelRequest, Outcome};
 use jurat_format::source::{Files, ReadError};
-use jurat_format::value::{Value, parse_json};
-use jurat_model::{Asker, Backoff, Model, Transport, TransportOptions, Unmetered, resolve};
+use jurat_model::provider::describe;
+use jurat_model::{Asker, Backoff, Model, Transport, TransportOptions, Unmetered};
 
 /// The providers that the endpoint of the tests speaks.
 pub(crate) const PROVIDERS: [&str; 5] = ["openai", "openai-responses", "anthropic", "gemini", "ollama"];
@@ -41,10 +41,7 @@ pub(crate) fn named_script(file: &str, lines: &str, settings: &str) -> Model {
 }
 
 fn opened(spec: &str, settings: &str, files: &dyn Files, env: &dyn Fn(&str) -> Option<String>) -> Model {
-    let settings = parse_json(settings).expect("settings are JSON").value.into_owned();
-    let settings: Vec<(&str, Value)> =
-        settings.as_map().expect("settings are an object").iter().map(|(name, value)| (name, value.clone())).collect();
-    let resolved = resolve(spec, &settings, env).expect("the model can be resolved");
+    let resolved = describe(spec, &crate::settings::settings(settings), env).expect("the model can be resolved");
     Model::open(resolved, Path::new(""), files, env).expect("the model can be opened")
 }
 

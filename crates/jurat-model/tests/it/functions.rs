@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use jurat_core::effect::{Finish, ModelRequest, Served, Usage};
+use jurat_core::model::ModelSettings;
 use jurat_model::codec::Reply;
-use jurat_model::{Answering, Asker, Function, Model, Transport, TransportOptions, resolve};
+use jurat_model::provider::describe;
+use jurat_model::{Answering, Asker, Function, Model, Transport, TransportOptions};
 
 use crate::asking::{NoFiles, ask, options, question, run, run_paused, shown};
 
@@ -47,7 +49,7 @@ impl Function for Echo {
 }
 
 fn model(function: &Arc<Echo>) -> Model {
-    let resolved = resolve("call/echo", &[], &|_| None).expect("a function needs no key");
+    let resolved = describe("call/echo", &ModelSettings::default(), &|_| None).expect("a function needs no key");
     Model::call(resolved, Arc::clone(function) as Arc<dyn Function>)
 }
 
@@ -89,7 +91,7 @@ fn a_function_that_takes_too_long_is_given_up() {
 
 #[test]
 fn a_function_that_is_not_supplied_is_an_error() {
-    let resolved = resolve("call/echo", &[], &|_| None).expect("a function needs no key");
+    let resolved = describe("call/echo", &ModelSettings::default(), &|_| None).expect("a function needs no key");
     let error = Model::open(resolved, Path::new(""), &NoFiles, &|_| None).expect_err("it is not supplied");
     let shown = error.to_string();
     assert!(shown.starts_with("`call/echo` is a function of the program that runs the suite"), "{shown}");

@@ -16,4 +16,5 @@ mod proxies;
 mod raw;
 mod scripts;
 mod secrets;
+mod settings;
 mod tools;

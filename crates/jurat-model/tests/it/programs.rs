@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::effect::{Message, ModelRequest, Tool, ToolCall, ToolChoice};
-use jurat_format::value::{Value, parse_json};
-use jurat_model::{Model, Transport, TransportOptions, resolve};
+use jurat_format::value::parse_json;
+use jurat_model::provider::describe;
+use jurat_model::{Model, Transport, TransportOptions};
 
 use crate::asking::{NoFiles, ask, options, question, run, shown, until};
+use crate::settings::settings;
 
 /// A program in a folder of its own; the folder goes with it.
 struct Program {
@@ -39,8 +41,8 @@ impl Program {
 }
 
 fn open(command: &str, folder: &Path) -> Model {
-    let settings = [("temperature", Value::I(0)), ("seed", Value::I(7))];
-    let resolved = resolve(&format!("exec/{command}"), &settings, &|_| None).expect("a command can be resolved");
+    let settings = settings(r#"{"temperature": 0, "seed": 7}"#);
+    let resolved = describe(&format!("exec/{command}"), &settings, &|_| None).expect("a command can be resolved");
     Model::open(resolved, folder, &NoFiles, &|_| None).expect("a command can be read")
 }
 
@@ -235,7 +237,8 @@ fn a_program_that_cannot_be_started_says_so() {
         ("./no-such-file", "there is no such program"),
         ("'open", "a quote is never closed"),
     ] {
-        let resolved = resolve(&format!("exec/{command}"), &[], &|_| None).expect("a command can be resolved");
+        let resolved =
+            describe(&format!("exec/{command}"), &settings("{}"), &|_| None).expect("a command can be resolved");
         let error = Model::open(resolved, folder.path(), &NoFiles, &|_| None).expect_err("it cannot be started");
         assert_eq!(error.to_string(), format!("`exec/{command}` is no command: {problem}"));
     }

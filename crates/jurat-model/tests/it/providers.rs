@@ -2,15 +2,15 @@
 
 use jurat_core::effect::ModelRequest;
 use jurat_core::effect::wire::request_json;
-use jurat_format::value::{Value, parse_json};
+use jurat_core::model::ModelSettings;
 use jurat_model::provider::describe;
-use jurat_model::{ResolveError, ResolvedModel, resolve};
+use jurat_model::{ResolveError, ResolvedModel};
 
 fn resolved(spec: &str, settings: &str, env: &[(&str, &str)]) -> Result<ResolvedModel, ResolveError> {
-    let settings = parse_json(settings).expect("settings are JSON").value.into_owned();
-    let settings: Vec<(&str, Value)> =
-        settings.as_map().expect("settings are an object").iter().map(|(name, value)| (name, value.clone())).collect();
-    resolve(spec, &settings, &|name| env.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned()))
+    let env = |name: &str| env.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned());
+    let model = describe(spec, &crate::settings::settings(settings), &env)?;
+    model.has_what_it_needs(&env)?;
+    Ok(model)
 }
 
 /// Codec, address, model, key and what is stored of the settings.
@@ -164,7 +164,7 @@ fn a_key_is_there_before_anything_is_asked() {
         &[],
         "the header `Authorization` of `openai/m` needs `TEAM_KEY`: set it in the environment or in a file `.env`",
     );
-    assert!(describe("openai/gpt-5", &[], &|_| None).is_ok());
+    assert!(describe("openai/gpt-5", &ModelSettings::default(), &|_| None).is_ok());
 }
 
 #[test]
@@ -196,19 +196,9 @@ fn what_cannot_be_asked_says_why() {
             r#"{"base_url": "http://user:word@host/v1"}"#,
             "`base_url` of `openai/m` must not hold a password; send it as a header: `headers: { authorization: \"Basic ${NAME}\" }`",
         ),
-        (r#"{"temperature": "hot"}"#, "`temperature` of `openai/m` must be a number"),
-        (r#"{"max_tokens": 0}"#, "`max_tokens` of `openai/m` must be a whole number of at least 1"),
-        (r#"{"rpm": 1.5}"#, "`rpm` of `openai/m` must be a whole number of at least 1"),
-        (r#"{"seed": true}"#, "`seed` of `openai/m` must be a whole number"),
-        (r#"{"extra": 1}"#, "`extra` of `openai/m` must be an object"),
-        (r#"{"price": {"input": 1}}"#, "`price` of `openai/m` must have `input` and `output`, in dollars"),
         (r#"{"headers": {"a b": "c"}}"#, "`headers` of `openai/m` has `a b`, which is no name of a header"),
         (r#"{"headers": {"a": "b\n"}}"#, "`headers` of `openai/m` has `a` with a value that no header can have"),
         (r#"{"headers": {"Host": "b"}}"#, "`headers` of `openai/m` has `Host`, which belongs to the connection"),
-        (
-            r#"{"top_k": 1}"#,
-            "`top_k` of `openai/m` is no setting; there are `base_url`, `api_key_env`, `headers`, `temperature`, `top_p`, `max_tokens`, `seed`, `extra`, `structured`, `timeout`, `price`, `rpm` and `tpm`",
-        ),
         (
             r#"{"extra": {"model": "x"}}"#,
             "`openai/m` cannot be asked like this: `model` under `extra` is already in the request; leave it out there",

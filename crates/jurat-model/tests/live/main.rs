@@ -6,6 +6,8 @@
 
 mod litellm;
 mod llama;
+#[path = "../it/settings.rs"]
+mod settings;
 mod tools;
 
 use std::path::Path;
@@ -14,7 +16,8 @@ use std::time::Duration;
 use jurat_core::effect::{Message, ModelRequest, Outcome};
 use jurat_format::source::{Files, ReadError};
 use jurat_format::value::{Value, parse_json};
-use jurat_model::{Asker, Backoff, Model, Transport, TransportOptions, Unmetered, resolve};
+use jurat_model::provider::describe;
+use jurat_model::{Asker, Backoff, Model, Transport, TransportOptions, Unmetered};
 
 /// The address of a server.
 fn address(variable: &str) -> String {
@@ -34,11 +37,9 @@ impl Files for NoFiles {
 
 /// A model at an address, with further settings as members of JSON.
 fn model(spec: &str, url: &str, settings: &str) -> Model {
-    let settings = value(&format!(r#"{{"base_url": "{url}", "api_key_env": "KEY"{settings}}}"#));
-    let settings: Vec<(&str, Value)> =
-        settings.as_map().expect("settings are an object").iter().map(|(name, value)| (name, value.clone())).collect();
+    let settings = settings::settings(&format!(r#"{{"base_url": "{url}", "api_key_env": "KEY"{settings}}}"#));
     let env = |name: &str| (name == "KEY").then(|| "sk-test".to_owned());
-    let resolved = resolve(spec, &settings, &env).expect("the model can be resolved");
+    let resolved = describe(spec, &settings, &env).expect("the model can be resolved");
     Model::open(resolved, Path::new(""), &NoFiles, &env).expect("the model can be opened")
 }
 

@@ -7,6 +7,7 @@ use jurat::format::EFFECTS;
 use jurat::{CaseVerdict, Conclusion, Run, RunOptions, Suite};
 use jurat_core::effect::wire::{StoredRequest, outcome_json, read_outcome, request_json};
 use jurat_core::effect::{Answer, EndpointKey, Message, ModelRequest, Outcome, PerformerKey, Request, Usage};
+use jurat_core::model::ModelSettings;
 use jurat_engine::EffectLine;
 use jurat_model::price::cost;
 use jurat_model::provider::describe;
@@ -86,7 +87,7 @@ fn as_if_asked(played: impl Fn(&str) -> String, line: &str) -> String {
     if request.model.name().starts_with("script/") {
         request.model = name.as_str().into();
     }
-    let model = describe(&name, &[], &|_| None).expect("the provider is known");
+    let model = describe(&name, &ModelSettings::default(), &|_| None).expect("the provider is known");
     let price = model.price.expect("the model has a list price");
     let usage = Usage { input: tokens(said(&request)), output: tokens(answer.text.len()), ..Usage::default() };
     let answer = Answer {

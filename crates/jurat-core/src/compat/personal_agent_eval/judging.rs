@@ -1,7 +1,7 @@
 //! The evaluation profile of a campaign in jurat's own form.
 
 use jurat_format::reader::Reading;
-use jurat_format::value::{Content, Entry, Node, Spanned, Val};
+use jurat_format::value::{Content, Entry, Node, Val};
 
 use super::tree::{entry, list, map, text};
 use super::{Document, asked, unused};
@@ -41,16 +41,13 @@ fn judge<'d>(reading: &mut Reading<'_>, node: &Node<'d>) -> Node<'d> {
         match &*it.key {
             "judge_id" | "type" => members.push(it.clone()),
             "model" | "judge_model" | "model_id" if members.iter().all(|it| it.key != "model") => {
-                let model =
-                    it.value.as_str().map(|text| asked(Spanned::new(text.to_owned(), it.value.span), Vec::new()));
-                let Some(model) = model else {
+                let Some(named) = it.value.as_str() else {
                     members.push(it.clone());
                     continue;
                 };
-                members.push(entry("model", text(it.value.span, &model.model.value)));
-                let gateway =
-                    model.settings.into_iter().filter_map(|(key, it)| Some((key, it.value.as_str()?.to_owned())));
-                options.extend(gateway.map(|(key, value)| entry(key, text(it.value.span, &value))));
+                let (model, gateway) = asked(named, it.value.span);
+                members.push(entry("model", text(it.value.span, &model)));
+                options.extend(gateway);
             }
             "request_options" => {
                 for own in it.value.entries().unwrap_or(&[]) {

@@ -26,15 +26,15 @@ use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, listed_all};
 use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
-use jurat_format::value::{Content, Entry, Node, SourceId, Span, Spanned, Val, Value};
+use jurat_format::value::{Content, Entry, Node, SourceId, Span, Spanned};
 use jurat_format::yaml::read_tree;
 
-use crate::model::Model;
+use crate::model::{Model, ModelSettings};
 use crate::text_file;
 
 use case::{CASE, CASE_ID, TAGS, case};
 use judging::evaluation_profile;
-use tree::list;
+use tree::{entry, list, text};
 
 const SUITE: Field<Spanned<String>> =
     Field::optional("suite", shape::TEXT, "the file of a suite: which models, which cases");
@@ -439,31 +439,35 @@ fn model(reading: &mut Reading<'_>, node: &Node<'_>, profile: &Profile<'_>) -> O
     };
     let own = profile.overrides.iter().find(|it| text("model_id") == Some(&*it.key));
     let own = own.and_then(|it| it.value.entries()).unwrap_or(&[]);
-    let mut settings: Vec<(&'static str, Spanned<Value>)> = Vec::new();
     let params = node.get("primary_params").and_then(Node::entries).unwrap_or(&[]);
     for entry in params.iter().filter(|it| !SETTINGS.contains(&&*it.key)) {
         let message = format!("`{}` of `primary_params` of a model is not used", entry.key);
         unused(reading, entry.key_span, message, "`primary_params` of an agent has settings of its requests");
     }
-    for entry in profile.defaults.iter().chain(own).chain(params) {
-        if let Some(name) = SETTINGS.iter().find(|it| **it == &*entry.key) {
-            settings.retain(|(it, _)| it != name);
-            settings.push((name, Spanned::new(entry.value.to_val().into_owned(), entry.value.span)));
-        }
+    let mut settings: Vec<&Entry<'_>> = Vec::new();
+    for entry in profile.defaults.iter().chain(own).chain(params).filter(|it| SETTINGS.contains(&&*it.key)) {
+        settings.retain(|it| it.key != entry.key);
+        settings.push(entry);
     }
     for entry in own.iter().filter(|it| !SETTINGS.contains(&&*it.key)) {
         let message = format!("`{}` of a single model is not used", entry.key);
         unused(reading, entry.key_span, message, "limits are those of a case or of all: `runner_defaults`");
     }
-    Some(asked(Spanned::new(named, node.span), settings))
+    let (model, gateway) = asked(&named, node.span);
+    let mut read = ModelSettings::default();
+    for Entry { key, value, .. } in settings.into_iter().chain(&gateway) {
+        read.read(reading, key, value);
+    }
+    Some(Model { model: Spanned::new(model, node.span), settings: read })
 }
 
-/// A model as the program asks it.
-fn asked(named: Spanned<String>, mut settings: Vec<(&'static str, Spanned<Value>)>) -> Model {
-    let is_own = named.value.starts_with("script/") || named.value.starts_with("exec/");
-    if is_own {
-        return Model { model: named, settings };
+/// A model as the program asks it, and the settings that say where.
+fn asked<'d>(named: &str, span: Span) -> (String, Vec<Entry<'d>>) {
+    match named.starts_with("script/") || named.starts_with("exec/") {
+        true => (named.to_owned(), Vec::new()),
+        false => {
+            let gateway = GATEWAY.map(|(key, value)| entry(key, text(span, value)));
+            (format!("openai/{named}"), gateway.into())
+        }
     }
-    settings.extend(GATEWAY.map(|(key, value)| (key, Spanned::new(Val::from(value), named.span))));
-    Model { model: Spanned::new(format!("openai/{}", named.value), named.span), settings }
 }

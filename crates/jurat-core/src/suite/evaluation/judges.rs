@@ -7,13 +7,13 @@ use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, listed_all};
 use jurat_format::reader::Reading;
 use jurat_format::shape;
-use jurat_format::value::{Map, Node, Spanned, Val, Value};
+use jurat_format::value::{Map, Node, Spanned};
 
 use super::super::Suite;
 use super::super::models::Role;
 use super::{JUDGE_RUNS, JUDGE_SYSTEM_PROMPT, JUDGE_SYSTEM_PROMPT_PATH, JUDGES, JudgeRun};
 use crate::evaluation::SYSTEM;
-use crate::model::{Model, is_provider_and_model};
+use crate::model::{Model, ModelSettings, is_provider_and_model};
 use crate::text_file;
 
 const JUDGE_ID: Field<Spanned<String>> = Field::required("judge_id", shape::TEXT, "its name");
@@ -121,7 +121,7 @@ fn judge(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) -> Optio
         reading.problem(problem.help(format!("put them into `models: {{ {}: {{ … }} }}`", model.value)));
         return None;
     }
-    let mut settings: Vec<(&'static str, Spanned<Value>)> = Vec::new();
+    let mut settings = ModelSettings::default();
     let mut extra: Map<'static> = Map::default();
     for entry in entries {
         if RESERVED.contains(&&*entry.key) {
@@ -129,16 +129,14 @@ fn judge(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) -> Optio
             reading.problem(Problem::new(&codes::WRONG_VALUE, message).at(entry.key_span, "drop it"));
             continue;
         }
-        let value = entry.value.to_val().into_owned();
-        match SETTINGS.iter().find(|it| **it == &*entry.key) {
-            Some(name) => settings.push((name, Spanned::new(value, entry.value.span))),
-            None => {
-                extra.insert(entry.key.clone().into_owned().into(), value);
-            }
+        if SETTINGS.contains(&&*entry.key) {
+            settings.read(reading, &entry.key, &entry.value);
+        } else {
+            extra.insert(entry.key.clone().into_owned().into(), entry.value.to_val().into_owned());
         }
     }
     if !extra.is_empty() {
-        settings.push(("extra", Spanned::new(Val::Map(extra), options.span)));
+        settings.add_extra(extra, options.span);
     }
     if let Some(earlier) = suite.models.iter().find(|it| it.name.value == id.value) {
         let message = format!("the judge `{}` has settings of its own, and so has the role", id.value);
