@@ -90,7 +90,7 @@ impl<'n, 'a> Fields<'n, 'a> {
         node.filter(|it| !(key.or_null && it.is_null()))
     }
 
-    /// The id of something that stands under its id in an object, or has it as `id` in a list. `what` it is, and what its id is for, are in the message when there is none.
+    /// The id of something that stands under its id in an object, or has it as a field in a list. `what` it is, and what its id is for, are in the message when there is none.
     pub fn own_id(
         &self,
         reading: &mut Reading<'_>,
@@ -99,20 +99,21 @@ impl<'n, 'a> Fields<'n, 'a> {
         what: &str,
         remedy: &str,
     ) -> Option<Spanned<String>> {
+        let name = field.key.name;
         let written = self.key_span(field).map(|_| self.read(reading, field));
         match (key, written) {
             (Some(key), Some(Some(id))) if key != id => {
                 let message = format!("the {what} `{}` calls itself `{}`", key.value, id.value);
                 let problem = Problem::new(&codes::CONFLICT, message).at(id.span, "one name").at(key.span, "another");
-                reading.problem(problem.help("drop `id`: its key is its id"));
+                reading.problem(problem.help(format!("drop `{name}`: its key is its {name}")));
                 Some(key)
             }
             (Some(key), _) => Some(key),
             (None, Some(id)) => id,
             (None, None) => {
                 if !self.may_mean(field) {
-                    let problem = Problem::new(&codes::MISSING_KEY, format!("a {what} in a list needs `id`"));
-                    reading.problem(problem.at(self.head(), "without an id").help(remedy));
+                    let problem = Problem::new(&codes::MISSING_KEY, format!("a {what} in a list needs `{name}`"));
+                    reading.problem(problem.at(self.head(), format!("without `{name}`")).help(remedy));
                 }
                 None
             }

@@ -21,11 +21,10 @@ use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
-use jurat_format::value::{Content, Entry, Node, Span, Spanned, Val, Value};
+use jurat_format::value::{Node, Span, Spanned, Val, Value};
 
 use super::agents::{self, AgentText, LimitsText};
-use super::lost::Part;
-use super::{Suite, deterministic_checks, evaluation, judging, task};
+use super::{Suite, defined_case, deterministic_checks, evaluation, judging, task};
 use crate::agent::{AgentCase, Network, plain_relative_path};
 use crate::evaluation::{Expectations, Rubric};
 use crate::text_file;
@@ -191,38 +190,12 @@ pub(super) const FORM: Form = Form::Either(&[Form::List(&ONE), Form::Map(&ONE)])
 
 /// Reads the section: a list of cases with ids, or cases by id.
 pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) {
-    match &node.content {
-        Content::Map(entries) => {
-            for Entry { key, key_span, value } in entries {
-                let id = Spanned::new(key.clone().into_owned(), *key_span);
-                read_one(reading, suite, Some(id), value);
-            }
-        }
-        Content::List(items) => items.iter().for_each(|item| read_one(reading, suite, None, item)),
-        Content::Scalar(_) => {
-            reading.wrong_type("`cases`", "a list of cases, or an object of ids and cases", node);
-            suite.lost.add_if(true, &[Part::Case, Part::Task]);
-        }
-    }
-}
-
-fn read_one(reading: &mut Reading<'_>, suite: &mut Suite, id: Option<Spanned<String>>, node: &Node<'_>) {
-    let n_tasks = suite.tasks.len();
-    let Some(text) = case(reading, suite, id, node) else {
-        suite.tasks.truncate(n_tasks);
-        suite.lost.add_if(true, &[Part::Case, Part::Task]);
-        return;
-    };
-    let ids = suite.cases.iter().map(|it| &it.id).chain(suite.scenarios.iter().map(|it| &it.name));
-    let first = ids.into_iter().find(|it| it.value == text.id.value).map(|it| it.span);
-    if let Some(first) = first {
-        let problem = Problem::new(&codes::DUPLICATE_ID, format!("there are two cases `{}`", text.id.value));
-        let problem = problem.at(text.id.span, "again here").at(first, "first here");
-        reading.problem(problem.help("rename one of them; scenarios and cases have one space of names"));
-        suite.tasks.truncate(n_tasks);
-        return;
-    }
-    suite.cases.push(text);
+    let what = ("`cases`", "a list of cases, or an object of ids and cases");
+    defined_case::read_each(reading, suite, what, node, |reading, suite, id, node| {
+        let read = |reading: &mut Reading<'_>, suite: &mut Suite| case(reading, suite, id, node);
+        let read = defined_case::read_whole(reading, suite, "case", |it| &it.id, read);
+        suite.cases.extend(read);
+    });
 }
 
 fn case(
@@ -354,17 +327,6 @@ fn own_tasks(reading: &mut Reading<'_>, suite: &mut Suite, id: &Spanned<String>,
     let all = tasks.iter().map(|it| (it, false)).chain(checks.iter().map(|it| (it, true)));
     for (item, is_check) in all {
         let read = if is_check { deterministic_checks::read_entry(reading, item) } else { task::read(reading, item) };
-        match read {
-            Ok(mut task) => {
-                if let Some(on) = item.get(task::ON.key.name) {
-                    let problem = Problem::new(&codes::CONFLICT, "a task of a case applies to it alone");
-                    let problem = problem.at(on.span, "for others, too?").at(id.span, "this case");
-                    reading.problem(problem.help("drop `on`, or move the task to the `tasks` of the suite"));
-                }
-                task.scope = Some(id.clone());
-                suite.tasks.push(task);
-            }
-            Err(id) => suite.lost.add(Part::Task, id),
-        }
+        defined_case::add_own_task(reading, suite, ("case", id), item, read);
     }
 }

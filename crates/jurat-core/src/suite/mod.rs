@@ -7,6 +7,7 @@ pub(crate) mod agent_cases;
 mod agents;
 mod ask;
 mod campaign;
+mod defined_case;
 pub(crate) mod deterministic_checks;
 pub(crate) mod evaluation;
 mod evaluators;

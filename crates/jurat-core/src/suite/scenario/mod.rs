@@ -27,7 +27,7 @@ use std::time::Duration;
 
 pub(crate) use flaws::examine;
 
-use super::{Suite, task};
+use super::{Suite, defined_case, task};
 use crate::compat::karenina::scenario as stored;
 use crate::scenario::{Scenario, definition};
 use crate::suite::lost::{Lost, Part};
@@ -42,7 +42,7 @@ use jurat_format::problem::{Problem, Problems};
 use jurat_format::reader::Reading;
 use jurat_format::shape;
 use jurat_format::source::{Files, ReadError, Sources};
-use jurat_format::value::{Content, Entry, Node, Span, Spanned};
+use jurat_format::value::{Node, Span, Spanned};
 pub use node::NodeText;
 pub use outcome::OutcomeText;
 
@@ -153,45 +153,17 @@ pub(super) const FORM: Form = Form::Either(&[Form::Map(&ONE), Form::List(&ONE)])
 
 /// Reads the section: scenarios by name, or a list of scenarios with names.
 pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) {
-    match &node.content {
-        Content::Map(entries) => {
-            for Entry { key, key_span, value } in entries {
-                let name = Spanned::new(key.clone().into_owned(), *key_span);
-                read_one(reading, suite, Some(name), value);
-            }
-        }
-        Content::List(items) => items.iter().for_each(|item| read_one(reading, suite, None, item)),
-        Content::Scalar(_) => {
-            reading.wrong_type("`scenarios`", "an object of names and scenarios, or a list of scenarios", node);
-            suite.lost.add_if(true, &[Part::Case, Part::Task]);
-        }
-    }
+    let what = ("`scenarios`", "an object of names and scenarios, or a list of scenarios");
+    defined_case::read_each(reading, suite, what, node, read_one);
 }
 
 /// Reads one scenario into the suite. Its name stands in it unless it is given.
 pub(super) fn read_one(reading: &mut Reading<'_>, suite: &mut Suite, name: Option<Spanned<String>>, node: &Node<'_>) {
     let plain = stored::plain(node);
-    let n_tasks = suite.tasks.len();
-    let Some(text) = scenario(reading, suite, name, plain.as_ref().unwrap_or(node)) else {
-        suite.tasks.truncate(n_tasks);
-        suite.lost.add_if(true, &[Part::Case, Part::Task]);
-        return;
-    };
-    if let Some(first) = suite.scenarios.iter().find(|it| it.name == text.name) {
-        let message = format!("there are two scenarios `{}`", text.name.value);
-        let problem = Problem::new(&codes::DUPLICATE_ID, message).at(text.name.span, "again here");
-        reading.problem(problem.at(first.name.span, "first here").help("rename one of them"));
-        suite.tasks.truncate(n_tasks);
-        return;
-    }
-    if let Some(first) = suite.cases.iter().find(|it| it.id == text.name) {
-        let message = format!("a scenario and a case are both called `{}`", text.name.value);
-        let problem = Problem::new(&codes::DUPLICATE_ID, message).at(text.name.span, "again here");
-        reading.problem(problem.at(first.id.span, "first here").help("rename one of them"));
-        suite.tasks.truncate(n_tasks);
-        return;
-    }
-    suite.scenarios.push(text);
+    let node = plain.as_ref().unwrap_or(node);
+    let read = |reading: &mut Reading<'_>, suite: &mut Suite| scenario(reading, suite, name, node);
+    let read = defined_case::read_whole(reading, suite, "scenario", |it| &it.name, read);
+    suite.scenarios.extend(read);
 }
 
 impl Scenario {
@@ -298,25 +270,7 @@ fn frame(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut Scenario
 
 /// The name of a scenario: its key, or what it says.
 fn named(reading: &mut Reading<'_>, key: Option<Spanned<String>>, fields: &Fields<'_, '_>) -> Option<Spanned<String>> {
-    let written = fields.key_span(&NAME).map(|_| fields.read(reading, &NAME));
-    let name = match (key, written) {
-        (Some(key), Some(Some(name))) if key != name => {
-            let message = format!("the scenario `{}` calls itself `{}`", key.value, name.value);
-            let problem = Problem::new(&codes::CONFLICT, message).at(name.span, "one name").at(key.span, "another");
-            reading.problem(problem.help("drop `name`: its key is its name"));
-            Some(key)
-        }
-        (Some(key), _) => Some(key),
-        (None, Some(name)) => name,
-        (None, None) => {
-            if !fields.may_mean(&NAME) {
-                let problem = Problem::new(&codes::MISSING_KEY, "a scenario in a list needs `name`");
-                reading.problem(problem.at(fields.head(), "without a name").help("`name` is the id of its case"));
-            }
-            None
-        }
-    };
-    let name = name?;
+    let name = fields.own_id(reading, key, &NAME, "scenario", "`name` is the id of its case")?;
     if name.value.is_empty() {
         let problem = Problem::new(&codes::WRONG_VALUE, "the name of a scenario cannot be empty");
         reading.problem(problem.at(name.span, "empty").help("its name is the id of its case"));
@@ -329,21 +283,9 @@ fn named(reading: &mut Reading<'_>, key: Option<Spanned<String>>, fields: &Field
 fn read_tasks(reading: &mut Reading<'_>, suite: &mut Suite, text: &mut ScenarioText, node: &Node<'_>) {
     text.lost.add_if(node.as_list().is_none(), &[Part::Outcome]);
     for item in reading.list("`tasks`", "a list of tasks", node) {
-        match task::read(reading, item) {
-            Ok(mut task) => {
-                if let Some(on) = item.get(task::ON.key.name) {
-                    let problem = Problem::new(&codes::CONFLICT, "a task of a scenario applies to it alone");
-                    let problem = problem.at(on.span, "for others, too?").at(text.name.span, "this scenario");
-                    reading.problem(problem.help("drop `on`, or move the task to the `tasks` of the suite"));
-                }
-                task.scope = Some(text.name.clone());
-                suite.tasks.push(task);
-            }
-            Err(id) => {
-                text.lost.add(Part::Outcome, None);
-                suite.lost.add(Part::Task, id);
-            }
-        }
+        let task = task::read(reading, item);
+        let is_read = defined_case::add_own_task(reading, suite, ("scenario", &text.name), item, task);
+        text.lost.add_if(!is_read, &[Part::Outcome]);
     }
 }
 
