@@ -26,6 +26,21 @@ pub(crate) enum Format {
     Json,
 }
 
+/// A format for what has a graph.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GraphFormat {
+    /// Text for people
+    Text,
+    /// JSON for programs
+    Json,
+    /// The graph, as a Mermaid diagram for Markdown
+    Mermaid,
+    /// The graph, as a DOT file for Graphviz
+    Dot,
+    /// The graph, as an SVG image
+    Svg,
+}
+
 impl FormatOption {
     pub(crate) fn get(self) -> Format {
         if self.json { Format::Json } else { self.format }

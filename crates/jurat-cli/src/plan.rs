@@ -3,13 +3,13 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jurat_report::plan::{write_dot, write_json, write_mermaid, write_svg, write_text};
 
 use crate::definition::{self, ProfileOptions};
 use crate::exit::Exit;
 use crate::failure::{Failure, exit};
-use crate::format::style;
+use crate::format::{GraphFormat, style};
 use crate::progress::window;
 use crate::run_arguments::{OfPlan, RunArguments};
 
@@ -27,25 +27,11 @@ pub(crate) struct Plan {
     #[command(flatten)]
     options: RunArguments<OfPlan>,
     /// Output format
-    #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
-    format: PlanFormat,
+    #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
+    format: GraphFormat,
     /// Short for `--format json`
     #[arg(long, conflicts_with = "format")]
     json: bool,
-}
-
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq)]
-enum PlanFormat {
-    /// Text for people
-    Text,
-    /// JSON for programs
-    Json,
-    /// The graph, as a Mermaid diagram for Markdown
-    Mermaid,
-    /// The graph, as a DOT file for Graphviz
-    Dot,
-    /// The graph, as an SVG image
-    Svg,
 }
 
 impl Plan {
@@ -66,19 +52,19 @@ impl Plan {
             writeln!(io::stderr(), "{}", jurat_report::visible_line(&note.to_string()))?;
         }
         let suite = checked.into_suite()?;
-        let format = if self.json { PlanFormat::Json } else { self.format };
+        let format = if self.json { GraphFormat::Json } else { self.format };
         let report = match format {
-            PlanFormat::Text | PlanFormat::Json => suite.forecast(&options)?,
+            GraphFormat::Text | GraphFormat::Json => suite.forecast(&options)?,
             // A drawing shows nothing that depends on data.
-            PlanFormat::Mermaid | PlanFormat::Dot | PlanFormat::Svg => suite.outline(&options)?,
+            GraphFormat::Mermaid | GraphFormat::Dot | GraphFormat::Svg => suite.outline(&options)?,
         };
         let mut out = BufWriter::new(io::stdout().lock());
         match format {
-            PlanFormat::Text => write_text(&mut out, &report, style(&io::stdout()), window())?,
-            PlanFormat::Json => write_json(&mut out, &report)?,
-            PlanFormat::Mermaid => write_mermaid(&mut out, &report)?,
-            PlanFormat::Dot => write_dot(&mut out, &report)?,
-            PlanFormat::Svg => write_svg(&mut out, &report)?,
+            GraphFormat::Text => write_text(&mut out, &report, style(&io::stdout()), window())?,
+            GraphFormat::Json => write_json(&mut out, &report)?,
+            GraphFormat::Mermaid => write_mermaid(&mut out, &report)?,
+            GraphFormat::Dot => write_dot(&mut out, &report)?,
+            GraphFormat::Svg => write_svg(&mut out, &report)?,
         }
         out.flush()?;
         Ok(Exit::Good)

@@ -13,7 +13,7 @@ use jurat_report::{MOST_CASES, counted, runs};
 
 use crate::exit::Exit;
 use crate::failure::{Failure, exit};
-use crate::format::{Format, FormatOption, style};
+use crate::format::{Format, FormatOption, GraphFormat, style};
 use crate::progress::window;
 use crate::rendered_run::{self, note_missing_rows};
 use crate::run_name::LATEST;
@@ -62,20 +62,6 @@ pub(crate) struct Show {
     results_only: bool,
     #[command(flatten)]
     format: FormatOption,
-}
-
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq)]
-enum GraphFormat {
-    /// Text for people
-    Text,
-    /// JSON for programs
-    Json,
-    /// A Mermaid diagram for Markdown
-    Mermaid,
-    /// A DOT file for Graphviz
-    Dot,
-    /// An SVG image
-    Svg,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq)]

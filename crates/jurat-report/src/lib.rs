@@ -11,7 +11,7 @@
 //!   [`JunitWriter`], [`MarkdownWriter`].
 //! * [`comparison`]: runs compared with each other.
 //! * [`columns`]: what formats with a row for each task of each case have in common.
-//! * [`ProgressLine`]: how far a run has come.
+//! * [`Progress`]: how far a run has come.
 //! * [`pretty_json`]: a value for people who read JSON.
 //! * [`counted`] and [`bytes`]: numbers in words.
 //! * [`visible`] and [`visible_line`]: other people's text, made unable to move the reader's cursor.
@@ -61,7 +61,7 @@ pub use markdown::{MOST_MARKDOWN_CASES, MarkdownWriter};
 pub use pretty_json::pretty_json;
 pub use problem_json::problems_json;
 pub use problem_text::{MAX_PROBLEMS, write_problems, write_summary};
-pub use progress::ProgressLine;
+pub use progress::Progress;
 pub use style::Style;
 pub use terminal::{MOST_CASES, MOST_FAILURES, TerminalOptions, TerminalWriter};
 pub use visible::{visible, visible_line};

@@ -9,25 +9,25 @@ use crate::words::{self, grouped};
 
 /// How far a run has come.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct ProgressLine {
-    /// How many cases are done.
+pub struct Progress {
+    /// Cases that are done.
     pub done: u64,
-    /// How many there are, when that is known.
-    pub total: Option<u64>,
-    /// How many of them failed.
+    /// Of them, those that failed.
     pub failed: u64,
-    /// How many could not be judged.
+    /// Of them, those that could not be judged.
     pub errors: u64,
-    /// What was spent so far, when that is known.
-    pub cost_usd: Option<f64>,
-    /// How many cases are done in a second, as of late.
-    pub rate: Option<f64>,
-    /// How long the rest will take at this rate.
-    pub eta: Option<Duration>,
-    /// How many requests are in flight.
+    /// Requests that were made.
+    pub requests: u64,
+    /// Requests that wait for an answer.
     pub in_flight: u64,
-    /// A case that holds up the others.
+    /// What answers cost in dollars, as far as that is known.
+    pub cost_usd: f64,
+    /// How many cases there are, once that is known.
+    pub total: Option<u64>,
+    /// The case that all others wait for, when there is one.
     pub slow_case: Option<String>,
+    /// How long it runs by now.
+    pub elapsed: Duration,
 }
 
 /// How many columns the bar takes.
@@ -36,14 +36,18 @@ const BAR: usize = 20;
 /// How much of the id of a case is shown.
 const ROOM: usize = 40;
 
-impl ProgressLine {
-    /// The line for a window of this width, with a bar when the end is known. It never wraps: what matters least is left out.
+impl Progress {
+    /// One line for a window of this width, as the command shows it: a bar when it is known how many cases there are, what is done, how fast, and how long
+    /// the rest will take. It never wraps: what matters least is left out.
     ///
     /// ```
-    /// use jurat_report::ProgressLine;
+    /// use std::time::Duration;
     ///
-    /// let progress = ProgressLine { done: 30, total: Some(60), failed: 2, ..ProgressLine::default() };
-    /// assert_eq!(progress.bar(80), "━━━━━━━━━━──────────  50 %  30/60  2 failed");
+    /// use jurat_report::Progress;
+    ///
+    /// let elapsed = Duration::from_secs(6);
+    /// let progress = Progress { done: 30, total: Some(60), failed: 2, elapsed, ..Progress::default() };
+    /// assert_eq!(progress.bar(80), "━━━━━━━━━━──────────  50 %  30/60  2 failed  5.0/s  6 s left");
     /// assert_eq!(progress.bar(20), "50 %  30/60");
     /// ```
     pub fn bar(&self, width: usize) -> String {
@@ -61,14 +65,7 @@ impl ProgressLine {
         shortened(&joined(&parts), width)
     }
 
-    /// The line where there is no window: `30/60 cases, 2 failed, …`
-    ///
-    /// ```
-    /// use jurat_report::ProgressLine;
-    ///
-    /// let progress = ProgressLine { done: 30, total: Some(60), cost_usd: Some(0.5), ..ProgressLine::default() };
-    /// assert_eq!(progress.plain(), "50 %, 30/60, $0.5000");
-    /// ```
+    /// One line for a log: `50 %, 30/60, 2 failed, …`
     pub fn plain(&self) -> String {
         let parts: Vec<String> = self.parts().into_iter().map(|it| it.text).collect();
         parts.join(", ")
@@ -82,8 +79,12 @@ impl ProgressLine {
             self.total.map_or_else(|| words::counted(self.done, "case"), |it| format!("{done}/{}", grouped(it)));
         let failed = (self.failed > 0).then(|| format!("{} failed", grouped(self.failed)));
         let errors = (self.errors > 0).then(|| words::counted(self.errors, "error"));
-        let rate = self.rate.filter(|it| it.is_finite()).map(per_second);
-        let eta = self.eta.map(|it| format!("{} left", words::span(it)));
+        let rate = self.done as f64 / self.elapsed.as_secs_f64();
+        let rate = Some(rate).filter(|it| *it > 0.0 && it.is_finite());
+        let left = self.total.map(|total| total.saturating_sub(self.done)).filter(|it| *it > 0);
+        let eta = left.zip(rate).and_then(|(left, rate)| Duration::try_from_secs_f64(left as f64 / rate).ok());
+        let eta = eta.map(|it| format!("{} left", words::span(it)));
+        let cost = Some(self.cost_usd).filter(|it| *it > 0.0).map(words::money);
         let in_flight = (self.in_flight > 0).then(|| format!("{} in flight", grouped(self.in_flight)));
         let slow = self.slow_case.as_ref().map(|it| format!("waiting for {}", words::cut(it, ROOM)));
         let parts = [
@@ -91,8 +92,8 @@ impl ProgressLine {
             (Some(count), 9),
             (failed, 7),
             (errors, 7),
-            (self.cost_usd.map(words::money), 6),
-            (rate, 4),
+            (cost, 6),
+            (rate.map(per_second), 4),
             (eta, 5),
             (in_flight, 2),
             (slow, 3),

@@ -182,7 +182,7 @@ pub use problems::{Problem, Problems};
 pub use prompt::Prompt;
 pub use rows::RowFiles;
 pub use run::{Case, Run, TaskResult};
-pub use running::{Note, Progress, Running, Watch};
+pub use running::{Note, Running, Watch};
 pub use suite::Suite;
 pub use task::{Assertion, Evaluate, Judge, Task};
 pub use value::Value;
@@ -201,6 +201,7 @@ pub use jurat_engine::view;
 pub use jurat_engine::{
     Argument, GivenModel, OPTIONS, REFUSED, RerunOf, RunOption, RunOptions, Setting, digest_of_rows,
 };
+pub use jurat_report::Progress;
 pub use jurat_report::columns::{Column, Datum, Kind};
 pub use jurat_store::Profiles;
 pub use jurat_store::journal::Removed;

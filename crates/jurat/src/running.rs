@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use jurat_core::verdict::StopReason;
 use jurat_engine::{Functions, Resources, Stop, World, launch};
 use jurat_model::dotenv::Environment;
-use jurat_report::ProgressLine;
+use jurat_report::Progress;
 use jurat_store::{Disk, Project};
 use tokio::sync::oneshot;
 
@@ -52,70 +52,6 @@ pub struct Running {
     stop: Arc<Stop>,
     progress: Arc<jurat_engine::Progress>,
     began: Instant,
-}
-
-/// How far a run has come; see [`Running::progress`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct Progress {
-    /// Cases that are done.
-    pub done: u64,
-    /// Of them, those that failed.
-    pub failed: u64,
-    /// Of them, those that could not be judged.
-    pub errors: u64,
-    /// Requests that were made.
-    pub requests: u64,
-    /// Requests that wait for an answer.
-    pub in_flight: u64,
-    /// What answers cost in dollars, as far as that is known.
-    pub cost_usd: f64,
-    /// How many cases there are, once that is known.
-    pub total: Option<u64>,
-    /// The case that all others wait for, when there is one.
-    pub slow_case: Option<String>,
-    /// How long it runs by now.
-    pub elapsed: Duration,
-}
-
-impl Progress {
-    /// One line for a window of this width, as the command shows it: a bar when it is known how many cases there are, what is done, how fast, and how long
-    /// the rest will take. What matters least is left out where there is no room.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use jurat::Progress;
-    ///
-    /// let progress = Progress {
-    ///     done: 30, failed: 2, errors: 0, requests: 30, in_flight: 0, cost_usd: 0.0, total: Some(60), slow_case: None,
-    ///     elapsed: Duration::from_secs(6),
-    /// };
-    /// assert_eq!(progress.bar(80), "━━━━━━━━━━──────────  50 %  30/60  2 failed  5.0/s  6 s left");
-    /// ```
-    pub fn bar(&self, width: usize) -> String {
-        self.line().bar(width)
-    }
-
-    /// One line for a log.
-    pub fn plain(&self) -> String {
-        self.line().plain()
-    }
-
-    fn line(&self) -> ProgressLine {
-        let rate = (self.done > 0).then(|| self.done as f64 / self.elapsed.as_secs_f64().max(1e-9));
-        let left = self.total.map(|total| total.saturating_sub(self.done)).filter(|it| *it > 0);
-        ProgressLine {
-            done: self.done,
-            total: self.total,
-            failed: self.failed,
-            errors: self.errors,
-            cost_usd: Some(self.cost_usd).filter(|it| *it > 0.0),
-            rate,
-            eta: left.zip(rate).and_then(|(left, rate)| Duration::try_from_secs_f64(left as f64 / rate).ok()),
-            in_flight: self.in_flight,
-            slow_case: self.slow_case.clone(),
-        }
-    }
 }
 
 /// Something that the caller of a run may want to know before its first case; see [`Suite::start_with_notes`].

@@ -2,23 +2,23 @@
 
 use std::time::Duration;
 
-use jurat_report::{ProgressLine, visible_line};
+use jurat_report::{Progress, visible_line};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
 use crate::laws::{laws, text};
 
-fn busy() -> ProgressLine {
-    ProgressLine {
+fn busy() -> Progress {
+    Progress {
         done: 1_234,
         total: Some(10_000),
         failed: 56,
         errors: 1,
-        cost_usd: Some(1.25),
-        rate: Some(812.4),
-        eta: Some(Duration::from_secs(125)),
+        requests: 2_000,
         in_flight: 64,
+        cost_usd: 1.25,
         slow_case: Some("r17\x1b[2J".to_owned()),
+        elapsed: Duration::from_secs(1),
     }
 }
 
@@ -27,14 +27,11 @@ fn what_matters_least_is_left_out_first() {
     for (width, line) in [
         (
             200,
-            "━━──────────────────  12 %  1,234/10,000  56 failed  1 error  $1.25  812/s  2 min 5 s left  64 in flight  waiting for r17␛[2J",
+            "━━──────────────────  12 %  1,234/10,000  56 failed  1 error  $1.25  1,234/s  7 s left  64 in flight  waiting for r17␛[2J",
         ),
-        (
-            120,
-            "12 %  1,234/10,000  56 failed  1 error  $1.25  812/s  2 min 5 s left  64 in flight  waiting for r17␛[2J",
-        ),
-        (100, "12 %  1,234/10,000  56 failed  1 error  $1.25  812/s  2 min 5 s left  waiting for r17␛[2J"),
-        (80, "12 %  1,234/10,000  56 failed  1 error  $1.25  812/s  2 min 5 s left"),
+        (120, "12 %  1,234/10,000  56 failed  1 error  $1.25  1,234/s  7 s left  64 in flight  waiting for r17␛[2J"),
+        (95, "12 %  1,234/10,000  56 failed  1 error  $1.25  1,234/s  7 s left  waiting for r17␛[2J"),
+        (80, "12 %  1,234/10,000  56 failed  1 error  $1.25  1,234/s  7 s left"),
         (40, "12 %  1,234/10,000  56 failed  1 error"),
         (12, "1,234/10,000"),
         (5, "1,23…"),
@@ -45,21 +42,20 @@ fn what_matters_least_is_left_out_first() {
 
 #[test]
 fn elsewhere_it_is_a_sentence() {
-    let plain =
-        "12 %, 1,234/10,000, 56 failed, 1 error, $1.25, 812/s, 2 min 5 s left, 64 in flight, waiting for r17␛[2J";
+    let plain = "12 %, 1,234/10,000, 56 failed, 1 error, $1.25, 1,234/s, 7 s left, 64 in flight, waiting for r17␛[2J";
     assert_eq!(busy().plain(), plain);
 }
 
 #[test]
 fn without_an_end_there_is_no_bar() {
-    let progress = ProgressLine { done: 1, rate: Some(0.2), ..ProgressLine::default() };
+    let progress = Progress { done: 1, elapsed: Duration::from_secs(5), ..Progress::default() };
     assert_eq!(progress.bar(80), "1 case  12/min");
     assert_eq!(progress.plain(), "1 case, 12/min");
 }
 
 #[test]
 fn all_is_done_only_at_the_end() {
-    let at = |done: u64, total: u64| ProgressLine { done, total: Some(total), ..ProgressLine::default() }.bar(80);
+    let at = |done: u64, total: u64| Progress { done, total: Some(total), ..Progress::default() }.bar(80);
     assert_eq!(at(999, 1_000), "━━━━━━━━━━━━━━━━━━━─  99 %  999/1,000");
     assert_eq!(at(1_000, 1_000), "━━━━━━━━━━━━━━━━━━━━  100 %  1,000/1,000");
     assert_eq!(at(0, 0), "━━━━━━━━━━━━━━━━━━━━  100 %  0/0");
@@ -70,8 +66,8 @@ proptest! {
     #![proptest_config(laws())]
 
     #[test]
-    fn it_stays_on_its_line(done in any::<u64>(), total in any::<Option<u64>>(), case in text(), rate in any::<f64>(), width in 1_usize..200) {
-        let progress = ProgressLine { done, total, rate: Some(rate), slow_case: Some(case), ..busy() };
+    fn it_stays_on_its_line(done in any::<u64>(), total in any::<Option<u64>>(), case in text(), seconds in any::<u64>(), width in 1_usize..200) {
+        let progress = Progress { done, total, elapsed: Duration::from_secs(seconds), slow_case: Some(case), ..busy() };
         let bar = progress.bar(width);
         prop_assert!(bar.width() <= width, "{bar}");
         prop_assert_eq!(&*visible_line(&bar), &*bar);
