@@ -22,6 +22,8 @@ pub(crate) const BOX_HEIGHT: f64 = 46.0;
 pub(crate) const LETTER: f64 = 7.8;
 pub(crate) const SMALL_LETTER: f64 = 6.6;
 pub(crate) const PADDING: f64 = 12.0;
+/// Where the lines of a box stand, from its upper edge.
+const LINES: [f64; 3] = [19.0, 36.0, 52.0];
 const MARGIN: f64 = 20.0;
 const TITLE: f64 = 30.0;
 const TITLE_LETTER: f64 = 9.2;
@@ -92,6 +94,61 @@ pub(crate) fn curve(from: Point, to: Point) -> String {
     let half = f64::midpoint(from.y, to.y);
     let [x1, x2, half, y] = [from.x, to.x, half, to.y].map(rounded);
     format!(" C {x1} {half} {x2} {half} {x2} {y}")
+}
+
+/// A box with lines of text in it, and what a pointer on it shows.
+pub(crate) fn boxed(
+    class: &str,
+    at: Point,
+    (width, height): (f64, f64),
+    tooltip: Option<&str>,
+    lines: &[(&str, &str)],
+) -> String {
+    let top = at.y - height / 2.0;
+    let frame = Tag::new("rect")
+        .with("class", class)
+        .with("x", rounded(at.x - width / 2.0))
+        .with("y", rounded(top))
+        .with("width", rounded(width))
+        .with("height", rounded(height))
+        .with("rx", 8);
+    let tooltip = tooltip.map_or_else(String::new, |it| format!("<title>{}</title>", escaped(it)));
+    let lines = LINES.into_iter().zip(lines).filter(|(_, (_, text))| !text.is_empty());
+    let lines: Vec<String> = lines.map(|(y, (class, text))| line(class, Point { y: top + y, ..at }, text)).collect();
+    format!("<g>{tooltip}{}\n{}</g>\n", frame.empty(), lines.join("\n"))
+}
+
+/// Where an arrow begins, passes or ends.
+pub(crate) struct Station {
+    pub(crate) at: Point,
+    pub(crate) height: f64,
+    /// Whether something is written there.
+    pub(crate) has_words: bool,
+}
+
+/// From the lower edge of the first through all others to the upper edge of the last; not through words.
+pub(crate) fn downwards(stations: &[Station]) -> String {
+    let mut way = String::new();
+    let mut last: Option<Point> = None;
+    for (ix, Station { at, height, has_words }) in stations.iter().enumerate() {
+        let (top, bottom) = (at.y - height / 2.0, at.y + height / 2.0);
+        match last {
+            None => way += &format!("M {} {}", rounded(at.x), rounded(bottom)),
+            // The head of the arrow needs room of its own.
+            Some(from) if ix + 1 == stations.len() => way += &curve(from, Point { y: top - 2.0, ..*at }),
+            Some(from) => {
+                way += &curve(from, Point { y: top, ..*at });
+                way += &format!(" {} {} {}", passing(*has_words), rounded(at.x), rounded(bottom));
+            }
+        }
+        last = Some(Point { y: bottom, ..*at });
+    }
+    way
+}
+
+/// How a row is passed: with a line, or, where there are words, without.
+pub(crate) fn passing(has_words: bool) -> &'static str {
+    if has_words { "M" } else { "L" }
 }
 
 fn head() -> String {

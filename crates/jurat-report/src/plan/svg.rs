@@ -1,6 +1,7 @@
 //! The graph of a plan as SVG.
 
 use std::io::{self, Write};
+use std::iter;
 
 use unicode_width::UnicodeWidthStr;
 
@@ -8,8 +9,8 @@ use super::PlanReport;
 use super::graph::{Block, Graph};
 use crate::layout::{Layout, Point, Rows, Slot};
 use crate::scenario;
-use crate::svg::{BOX_HEIGHT, Drawing, LETTER, PADDING, SMALL_LETTER, curve, line, rounded, write_document};
-use crate::xml::{Tag, escaped};
+use crate::svg::{BOX_HEIGHT, Drawing, LETTER, PADDING, SMALL_LETTER, Station, boxed, downwards, write_document};
+use crate::xml::Tag;
 
 /// Writes the graph of a plan as SVG, and below it those of its scenarios. An arrow out of a gate is broken: it is followed only when the
 /// gate passes.
@@ -32,8 +33,11 @@ fn tasks(plan: &PlanReport) -> Drawing {
     let mut body = String::new();
     for (arrow, bends) in graph.arrows.iter().zip(&layout.bends) {
         let class = if arrow.is_gated { "arrow gated" } else { "arrow" };
-        let way = way(layout.blocks[arrow.from], bends, layout.blocks[arrow.to]);
-        body += &format!("{}\n", Tag::new("path").with("class", class).with("d", way).empty());
+        // A bend is as high as a box, so that the arrow passes its row upright.
+        let (from, to) = (layout.blocks[arrow.from], layout.blocks[arrow.to]);
+        let stations = iter::once(from).chain(bends.iter().map(|(at, _)| *at)).chain([to]);
+        let stations: Vec<Station> = stations.map(|at| Station { at, height: BOX_HEIGHT, has_words: false }).collect();
+        body += &format!("{}\n", Tag::new("path").with("class", class).with("d", downwards(&stations)).empty());
     }
     for ((it, width), at) in graph.blocks.iter().zip(&widths).zip(&layout.blocks) {
         body += &rendered(it, *width, *at);
@@ -49,33 +53,7 @@ fn width(it: &Block) -> f64 {
 
 fn rendered(it: &Block, width: f64, at: Point) -> String {
     let gate = if it.is_gate { " gate" } else { "" };
-    let frame = Tag::new("rect")
-        .with("class", format!("box {}{gate}", it.shape.name()))
-        .with("x", rounded(at.x - width / 2.0))
-        .with("y", rounded(at.y - BOX_HEIGHT / 2.0))
-        .with("width", rounded(width))
-        .with("height", rounded(BOX_HEIGHT))
-        .with("rx", 8);
-    let tooltip = it.description.as_ref().map_or_else(String::new, |it| format!("<title>{}</title>", escaped(it)));
-    let name = line("name", Point { y: at.y - 4.0, ..at }, &it.name);
-    let about = line("about", Point { y: at.y + 13.0, ..at }, &it.about);
-    format!("<g>{tooltip}{}\n{name}\n{about}</g>\n", frame.empty())
-}
-
-/// From the lower edge of a box through the bends to the upper edge of another: upright where it meets them.
-fn way(from: Point, bends: &[(Point, usize)], to: Point) -> String {
-    let start = Point { y: from.y + BOX_HEIGHT / 2.0, ..from };
-    // The head of the arrow needs room of its own.
-    let end = Point { y: to.y - BOX_HEIGHT / 2.0 - 2.0, ..to };
-    let mut way = format!("M {} {}", rounded(start.x), rounded(start.y));
-    let mut last = start;
-    for (next, _) in bends.iter().copied() {
-        // A bend is as high as a box, so that the arrow passes its row upright.
-        let above = Point { y: next.y - BOX_HEIGHT / 2.0, ..next };
-        let below = Point { y: next.y + BOX_HEIGHT / 2.0, ..next };
-        way += &curve(last, above);
-        way += &format!(" L {} {}", rounded(below.x), rounded(below.y));
-        last = below;
-    }
-    way + &curve(last, end)
+    let class = format!("box {}{gate}", it.shape.name());
+    let lines = [("name", &*it.name), ("about", &*it.about)];
+    boxed(&class, at, (width, BOX_HEIGHT), it.description.as_deref(), &lines)
 }

@@ -11,8 +11,11 @@ use unicode_width::UnicodeWidthStr;
 use super::layers::Layers;
 use super::sketch::{Box, Sketch};
 use crate::layout::{BEND, Layout, Point, Rows, Slot};
-use crate::svg::{BOX_HEIGHT, Drawing, LETTER, PADDING, SMALL_LETTER, curve, line, rounded, write_document};
-use crate::xml::{Tag, escaped};
+use crate::svg::{
+    BOX_HEIGHT, Drawing, LETTER, PADDING, SMALL_LETTER, Station, boxed, curve, downwards, line, passing, rounded,
+    write_document,
+};
+use crate::xml::Tag;
 
 /// What graphs of scenarios need beside what all drawings have.
 pub(crate) const STYLE: &str = "
@@ -108,14 +111,6 @@ pub(crate) fn drawing(graph: &ScenarioGraph) -> Drawing {
     Drawing { title: Some(sketch.title), width: layout.width, height: layout.height, body }
 }
 
-/// Where an arrow begins, passes or ends.
-struct Station {
-    at: Point,
-    height: f64,
-    /// Whether something is written there.
-    has_words: bool,
-}
-
 /// As wide as its longest line.
 fn width(it: &Box) -> f64 {
     let small = it.question.width().max(it.who.width()) as f64 * SMALL_LETTER;
@@ -128,19 +123,8 @@ fn rendered(it: &Box, at: Point, width: f64, height: f64) -> String {
         (true, false) => "box asking",
         (false, false) => "box",
     };
-    let frame = Tag::new("rect")
-        .with("class", class)
-        .with("x", rounded(at.x - width / 2.0))
-        .with("y", rounded(at.y - height / 2.0))
-        .with("width", rounded(width))
-        .with("height", rounded(height))
-        .with("rx", 8);
-    let tooltip = it.description.as_ref().map_or_else(String::new, |it| format!("<title>{}</title>", escaped(it)));
-    let top = at.y - height / 2.0;
-    let lines = [("name", 19.0, &it.name), ("about", 36.0, &it.question), ("about", 52.0, &it.who)];
-    let lines = lines.into_iter().filter(|(_, _, text)| !text.is_empty());
-    let lines: Vec<String> = lines.map(|(class, y, text)| line(class, Point { y: top + y, ..at }, text)).collect();
-    format!("<g>{tooltip}{}\n{}</g>\n", frame.empty(), lines.join("\n"))
+    let lines = [("name", &*it.name), ("about", &*it.question), ("about", &*it.who)];
+    boxed(class, at, (width, height), it.description.as_deref(), &lines)
 }
 
 fn rendered_end(at: Point, height: f64) -> String {
@@ -150,26 +134,6 @@ fn rendered_end(at: Point, height: f64) -> String {
         .with("cy", rounded(at.y))
         .with("r", rounded(height / 2.0 - 2.0));
     format!("<g>{}\n{}</g>\n", ring.empty(), line("name", Point { y: at.y + 4.0, ..at }, "end"))
-}
-
-/// From the lower edge of the first through all others to the upper edge of the last; not through words.
-fn downwards(stations: &[Station]) -> String {
-    let mut way = String::new();
-    let mut last: Option<Point> = None;
-    for (ix, Station { at, height, has_words }) in stations.iter().enumerate() {
-        let (top, bottom) = (at.y - height / 2.0, at.y + height / 2.0);
-        match last {
-            None => way += &format!("M {} {}", rounded(at.x), rounded(bottom)),
-            // The head of the arrow needs room of its own.
-            Some(from) if ix + 1 == stations.len() => way += &curve(from, Point { y: top - 2.0, ..*at }),
-            Some(from) => {
-                way += &curve(from, Point { y: top, ..*at });
-                way += &format!(" {} {} {}", passing(*has_words), rounded(at.x), rounded(bottom));
-            }
-        }
-        last = Some(Point { y: bottom, ..*at });
-    }
-    way
 }
 
 /// From the upper edge of the last through all others to the lower edge of the first, beside the arrows that come down.
@@ -193,11 +157,6 @@ fn upwards(stations: &[Station]) -> String {
         }
     }
     way
-}
-
-/// How a row is passed: with a line, or, where there are words, without.
-fn passing(has_words: bool) -> &'static str {
-    if has_words { "M" } else { "L" }
 }
 
 /// Out of the lower edge of a box, and back into it.
