@@ -14,7 +14,7 @@ use crate::tool::{ToolFilter, ToolName};
 pub const KEY_OUTPUT_BYTES: u64 = 64 << 20;
 
 /// An agent, as its author describes it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Agent {
     /// Its name under `agents`; that of its runner when it stands in a case.
     pub name: String,
@@ -211,7 +211,7 @@ impl Limits {
 }
 
 /// A task for an agent.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct AgentCase {
     pub id: String,
     pub description: Option<String>,

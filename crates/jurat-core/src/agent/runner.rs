@@ -179,13 +179,6 @@ impl Runner {
     }
 }
 
-/// Names are unique.
-impl PartialEq for Runner {
-    fn eq(&self, other: &Runner) -> bool {
-        self.name == other.name
-    }
-}
-
 impl fmt::Debug for Runner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)

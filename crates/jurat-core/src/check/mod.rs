@@ -151,13 +151,6 @@ pub struct Check {
     pub source: PathBuf,
 }
 
-/// Two are equal when they are written alike; where they stand makes no difference.
-impl PartialEq for Check {
-    fn eq(&self, other: &Self) -> bool {
-        self.written == other.written
-    }
-}
-
 impl fmt::Debug for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.rule.fmt(f)

@@ -34,13 +34,6 @@ pub struct Builtin {
     rule: Rule,
 }
 
-/// Two built-in evaluators are equal when they were written alike.
-impl PartialEq for Builtin {
-    fn eq(&self, other: &Builtin) -> bool {
-        self.entry.name == other.entry.name && self.settings == other.settings
-    }
-}
-
 /// What a built-in evaluator finds.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Found {
