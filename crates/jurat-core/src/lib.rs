@@ -44,6 +44,7 @@ pub mod outcome;
 pub mod output;
 pub mod plan;
 pub mod prompt;
+mod python_tokens;
 pub mod report;
 pub mod scenario;
 pub mod statistics;

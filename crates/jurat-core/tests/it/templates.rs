@@ -362,12 +362,12 @@ fn a_class_that_would_have_to_run_says_where() {
         ),
         ("    model_config = {}\n", "line 3: `model_config` is set to something that only running it would tell"),
         ("    b: str\n", "line 3: `b` has no value that can be read"),
-        ("    b: str = 'x\n", "line 3: a text without an end"),
+        ("    b: str = 'x\n", "line 3: a text that is never closed"),
     ] {
         let class = format!("class Answer(BaseAnswer):\n{field}{body}");
         assert_eq!(Template::from_python_source(&class).err().as_deref(), Some(expected));
     }
-    let deep = format!("class A(B):\n    a: str = {}", "[".repeat(5000));
+    let deep = format!("class A(B):\n    a: str = {}{}", "[".repeat(5000), "]".repeat(5000));
     assert_eq!(Template::from_python_source(&deep).err().as_deref(), Some("line 2: nested more than 64 deep"));
     assert_eq!(
         Template::from_python_source("").err().as_deref(),

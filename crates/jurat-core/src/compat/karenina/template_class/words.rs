@@ -3,6 +3,7 @@
 use jurat_format::value::{Val, Value};
 
 use super::syntax::Fault;
+use crate::python_tokens::{Kind, tokens};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
@@ -30,206 +31,135 @@ impl Token {
     }
 }
 
-/// The words of a text. Lines end where no bracket is open; indentation opens and closes blocks.
+/// The words of a text, each with its line. Indentation opens and closes blocks.
 pub(super) fn words(source: &str) -> Result<Vec<(Token, usize)>, Fault> {
-    let mut scanner = Scanner { rest: source, line: 1, tokens: Vec::new() };
-    let (mut indents, mut n_open, mut is_line_start) = (vec![0_usize], 0_usize, true);
-    loop {
-        if is_line_start && n_open == 0 {
-            let width = scanner.indentation()?;
-            match scanner.rest.chars().next() {
-                None => break,
-                Some('\n' | '\r' | '#') => {}
-                Some(_) => {
-                    is_line_start = false;
-                    let now = indents.last().copied().unwrap_or(0);
-                    if width > now {
-                        indents.push(width);
-                        scanner.push(Token::Indent);
-                    }
-                    while indents.last().is_some_and(|it| *it > width) {
-                        indents.pop();
-                        scanner.push(Token::Dedent);
-                    }
-                    if indents.last() != Some(&width) {
-                        return Err(scanner.fault("an indentation that fits no line above"));
-                    }
-                }
-            }
+    let mut lines = Lines { source, line: 1, at: 0 };
+    let tokens = tokens(source).map_err(|it| Fault::new(lines.of(it.at.start), it.message))?;
+    let (mut words, mut indents, mut is_line_start) = (Vec::new(), vec![0_usize], true);
+    for token in &tokens {
+        let line = lines.of(token.at.start);
+        if token.kind == Kind::LineEnd {
+            words.extend((!is_line_start).then_some((Token::Newline, line)));
+            is_line_start = true;
+            continue;
         }
-        let Some(next) = scanner.rest.chars().next() else { break };
-        match next {
-            '\n' => {
-                if n_open == 0 && !is_line_start {
-                    scanner.push(Token::Newline);
-                    is_line_start = true;
-                }
-                scanner.skip(1);
-                scanner.line += 1;
+        if std::mem::take(&mut is_line_start) {
+            let space = source[..token.at.start].rsplit('\n').next().unwrap_or_default();
+            if space.contains('\t') {
+                return Err(Fault::new(line, "tabs at the start of a line"));
             }
-            ' ' | '\t' | '\r' => scanner.skip(1),
-            '#' => scanner.skip(scanner.rest.find('\n').unwrap_or(scanner.rest.len())),
-            '\\' if scanner.rest[1..].trim_start_matches('\r').starts_with('\n') => {
-                scanner.skip(scanner.rest.find('\n').unwrap_or(0) + 1);
-                scanner.line += 1;
+            indent(&mut words, &mut indents, line, token.column)?;
+        }
+        let text = token.text(source);
+        let word = match token.kind {
+            Kind::Text => unquoted(text),
+            _ if text.starts_with(|it: char| it.is_ascii_digit()) || text.len() > 1 && text.starts_with('.') => {
+                number(text)
             }
-            '"' | '\'' => scanner.text(false)?,
-            it if it.is_alphabetic() || it == '_' => scanner.word()?,
-            it if it.is_ascii_digit() => scanner.number()?,
-            '.' if scanner.rest[1..].starts_with(|it: char| it.is_ascii_digit()) => scanner.number()?,
-            it if "()[]{}:,=|.-".contains(it) => {
-                match it {
-                    '(' | '[' | '{' => n_open += 1,
-                    ')' | ']' | '}' => n_open = n_open.saturating_sub(1),
-                    _ => {}
-                }
-                scanner.push(Token::Mark(it));
-                scanner.skip(1);
+            Kind::Word if text.starts_with(|it: char| it.is_alphabetic() || it == '_') => {
+                Ok(Token::Name(text.to_owned()))
             }
-            other => return Err(scanner.fault(format!("`{other}` is known only by running it"))),
-        }
-    }
-    scanner.push(Token::Newline);
-    for _ in 1..indents.len() {
-        scanner.push(Token::Dedent);
-    }
-    Ok(scanner.tokens)
-}
-
-struct Scanner<'s> {
-    rest: &'s str,
-    line: usize,
-    tokens: Vec<(Token, usize)>,
-}
-
-impl Scanner<'_> {
-    fn push(&mut self, token: Token) {
-        self.tokens.push((token, self.line));
-    }
-
-    fn skip(&mut self, n_bytes: usize) {
-        self.rest = &self.rest[n_bytes..];
-    }
-
-    fn fault(&self, reason: impl Into<String>) -> Fault {
-        Fault::new(self.line, reason)
-    }
-
-    fn indentation(&mut self) -> Result<usize, Fault> {
-        let width = self.rest.len() - self.rest.trim_start_matches(' ').len();
-        self.skip(width);
-        if self.rest.starts_with('\t') {
-            return Err(self.fault("tabs at the start of a line"));
-        }
-        Ok(width)
-    }
-
-    fn word(&mut self) -> Result<(), Fault> {
-        let length = self.rest.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(self.rest.len());
-        let word = self.rest[..length].to_owned();
-        if self.rest[length..].starts_with(['"', '\'']) && length <= 2 {
-            self.skip(length);
-            return match word.to_ascii_lowercase().as_str() {
-                "r" => self.text(true),
-                "u" => self.text(false),
-                _ => Err(self.fault(format!("what a text with `{word}` before it says is known only by running it"))),
-            };
-        }
-        self.push(Token::Name(word));
-        self.skip(length);
-        Ok(())
-    }
-
-    fn number(&mut self) -> Result<(), Fault> {
-        let mut length = 0;
-        let mut before = ' ';
-        for it in self.rest.chars() {
-            let is_sign_of_exponent = matches!(it, '+' | '-') && matches!(before, 'e' | 'E');
-            if !(it.is_ascii_alphanumeric() || it == '.' || it == '_' || is_sign_of_exponent) {
-                break;
-            }
-            (before, length) = (it, length + it.len_utf8());
-        }
-        let written = &self.rest[..length];
-        let digits = written.replace('_', "");
-        let number = match digits.parse::<i64>() {
-            Ok(number) if !digits.starts_with('0') || digits.bytes().all(|it| it == b'0') => Val::I(number),
-            _ => match digits.parse::<f64>() {
-                Ok(number) if number.is_finite() && digits.contains(['.', 'e', 'E']) => Val::F(number),
-                _ => return Err(self.fault(format!("`{written}` is a number that is not read here"))),
+            _ => match text.chars().next().filter(|it| "()[]{}:,=|.-".contains(*it)) {
+                Some(mark) => Ok(Token::Mark(mark)),
+                None => Err(format!("`{text}` is known only by running it")),
             },
         };
-        self.push(Token::Number(number));
-        self.skip(length);
-        Ok(())
+        words.push((word.map_err(|reason| Fault::new(line, reason))?, line));
     }
+    let line = lines.of(source.len());
+    words.push((Token::Newline, line));
+    words.extend((1..indents.len()).map(|_| (Token::Dedent, line)));
+    Ok(words)
+}
 
-    /// A text, whose opening quote is next.
-    fn text(&mut self, is_raw: bool) -> Result<(), Fault> {
-        let quote = &self.rest[..1];
-        let is_long = self.rest.starts_with(&quote.repeat(3));
-        let closing = quote.repeat(if is_long { 3 } else { 1 });
-        self.skip(closing.len());
-        let (start, mut text) = (self.line, String::new());
-        loop {
-            if self.rest.starts_with(&closing) {
-                self.skip(closing.len());
-                self.tokens.push((Token::Text(text), start));
-                return Ok(());
-            }
-            match self.rest.chars().next() {
-                None => return Err(Fault::new(start, "a text without an end")),
-                Some('\n') if !is_long => return Err(Fault::new(start, "a text without an end")),
-                Some('\\') => self.escape(is_raw, &mut text)?,
-                Some(it) => {
-                    self.line += usize::from(it == '\n');
-                    text.push(it);
-                    self.skip(it.len_utf8());
-                }
-            }
-        }
-    }
+/// The lines of places that come one after the other.
+struct Lines<'s> {
+    source: &'s str,
+    line: usize,
+    at: usize,
+}
 
-    /// What a backslash and what comes behind it stand for.
-    fn escape(&mut self, is_raw: bool, text: &mut String) -> Result<(), Fault> {
-        self.skip(1);
-        let Some(it) = self.rest.chars().next() else { return Err(self.fault("a text without an end")) };
-        self.skip(it.len_utf8());
-        self.line += usize::from(it == '\n');
-        if is_raw {
-            text.push('\\');
-            text.push(it);
-            return Ok(());
-        }
-        let length = match it {
-            '\n' => return Ok(()),
-            '\\' | '\'' | '"' => {
-                text.push(it);
-                return Ok(());
-            }
-            'n' | 't' | 'r' => {
-                text.push(match it {
-                    'n' => '\n',
-                    't' => '\t',
-                    _ => '\r',
-                });
-                return Ok(());
-            }
-            'x' => 2,
-            'u' => 4,
-            'U' => 8,
-            'N' | 'a' | 'b' | 'f' | 'v' | '0'..='7' => return Err(self.fault(format!("`\\{it}` is not read here"))),
-            _ => {
-                text.push('\\');
-                text.push(it);
-                return Ok(());
-            }
-        };
-        let digits = self.rest.get(..length).filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()));
-        let code = digits.and_then(|it| u32::from_str_radix(it, 16).ok()).and_then(char::from_u32);
-        let code = code.ok_or_else(|| self.fault(format!("`\\{it}` without {length} digits of a character")))?;
-        text.push(code);
-        self.skip(length);
-        Ok(())
+impl Lines<'_> {
+    fn of(&mut self, at: usize) -> usize {
+        self.line += self.source[self.at..at].matches('\n').count();
+        self.at = at;
+        self.line
     }
+}
+
+/// Opens or closes the blocks that a line opens or closes by the space before it.
+fn indent(words: &mut Vec<(Token, usize)>, indents: &mut Vec<usize>, line: usize, width: usize) -> Result<(), Fault> {
+    if indents.last().is_some_and(|it| width > *it) {
+        indents.push(width);
+        words.push((Token::Indent, line));
+    }
+    while indents.last().is_some_and(|it| *it > width) {
+        indents.pop();
+        words.push((Token::Dedent, line));
+    }
+    match indents.last() == Some(&width) {
+        true => Ok(()),
+        false => Err(Fault::new(line, "an indentation that fits no line above")),
+    }
+}
+
+fn number(written: &str) -> Result<Token, String> {
+    let digits = written.replace('_', "");
+    match digits.parse::<i64>() {
+        Ok(number) if !digits.starts_with('0') || digits.bytes().all(|it| it == b'0') => {
+            Ok(Token::Number(Val::I(number)))
+        }
+        _ => match digits.parse::<f64>() {
+            Ok(number) if number.is_finite() && digits.contains(['.', 'e', 'E']) => Ok(Token::Number(Val::F(number))),
+            _ => Err(format!("`{written}` is a number that is not read here")),
+        },
+    }
+}
+
+/// What a text says that is written in quotes.
+fn unquoted(written: &str) -> Result<Token, String> {
+    let (prefix, quoted) = written.split_at(written.find(['"', '\'']).unwrap_or(0));
+    let is_raw = match prefix.to_ascii_lowercase().as_str() {
+        "" | "u" => false,
+        "r" => true,
+        _ => return Err(format!("what a text with `{prefix}` before it says is known only by running it")),
+    };
+    let n_quotes = if quoted.len() >= 6 && quoted.starts_with(&quoted[..1].repeat(3)) { 3 } else { 1 };
+    let mut rest = &quoted[n_quotes..quoted.len() - n_quotes];
+    if is_raw {
+        return Ok(Token::Text(rest.to_owned()));
+    }
+    let mut text = String::new();
+    while let Some((plain, escaped)) = rest.split_once('\\') {
+        text.push_str(plain);
+        rest = escape(escaped, &mut text)?;
+    }
+    Ok(Token::Text(text + rest))
+}
+
+/// Adds what a backslash and what comes behind it stand for, and returns what is left.
+fn escape<'t>(rest: &'t str, text: &mut String) -> Result<&'t str, String> {
+    let Some(it) = rest.chars().next() else { return Ok(rest) };
+    let rest = &rest[it.len_utf8()..];
+    let length = match it {
+        'x' => 2,
+        'u' => 4,
+        'U' => 8,
+        'N' | 'a' | 'b' | 'f' | 'v' | '0'..='7' => return Err(format!("`\\{it}` is not read here")),
+        _ => {
+            match it {
+                '\n' => {}
+                '\\' | '\'' | '"' => text.push(it),
+                'n' => text.push('\n'),
+                't' => text.push('\t'),
+                'r' => text.push('\r'),
+                _ => text.extend(['\\', it]),
+            }
+            return Ok(rest);
+        }
+    };
+    let digits = rest.get(..length).filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()));
+    let code = digits.and_then(|it| u32::from_str_radix(it, 16).ok()).and_then(char::from_u32);
+    text.push(code.ok_or_else(|| format!("`\\{it}` without {length} digits of a character"))?);
+    Ok(&rest[length..])
 }
