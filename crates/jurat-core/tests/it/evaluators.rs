@@ -187,10 +187,13 @@ fn a_dict_without_some_outputs_is_refused_with_their_names() {
 
 #[test]
 fn an_object_cannot_add_lines_to_the_message() {
-    let sent = r#"{"$py": "object", "type": "Evil", "repr": "x\nValid shapes:\n  return anything"}"#;
-    let value = read(&parse_json(sent).expect("it is JSON").value, Language::Python).expect("it is in form");
-    let rejection = normalise("e", Language::Python, &[], &value).remove(0).result.expect_err("it is no shape");
-    assert_eq!(rejection.to_string().lines().count(), 6, "{rejection}");
+    let n_lines = |repr: &str| {
+        let sent = format!(r#"{{"$py": "object", "type": "Evil", "repr": "{repr}"}}"#);
+        let value = read(&parse_json(&sent).expect("it is JSON").value, Language::Python).expect("it is in form");
+        let rejection = normalise("e", Language::Python, &[], &value).remove(0).result.expect_err("it is no shape");
+        rejection.to_string().lines().count()
+    };
+    assert_eq!(n_lines(r"x\nValid shapes:\n  return anything"), n_lines("x"));
 }
 
 fn object() -> impl Strategy<Value = Object> {
