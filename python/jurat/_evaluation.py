@@ -150,16 +150,17 @@ async def evaluate_async(*args: Any, **kwargs: Any) -> Run:
     return await suite.run_async(rows, **options)
 
 
-def _with_options(function: Callable[..., Any]) -> None:
-    """Has `help()` show the options of a run as the keywords that they are, with what they mean."""
-    signature, known = inspect.signature(function), inspect.signature(evaluate).parameters
-    options = [known.get(it, inspect.Parameter(it, inspect.Parameter.KEYWORD_ONLY)) for it in RunOptions.__annotations__]
-    options = [it.replace(default=None, annotation=RunOptions.__annotations__[it.name]) for it in options]
+def _with_options(*functions: Callable[..., Any]) -> None:
+    """Has `help()` show the options of a run as the keywords that they are, with what they mean. All functions have the same parameters."""
+    signature, known = inspect.signature(functions[0]), inspect.signature(evaluate).parameters
+    models = inspect.Parameter("models", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=RunOptions.__annotations__["models"])
+    options = [models, *(known[it] for it in RunOptions.__annotations__ if it != models.name)]
     own = [it for it in signature.parameters.values() if it.kind is not it.VAR_KEYWORD]
-    meanings = _meanings({it.name for it in options} - {"models"})
-    lines = ["            models: The models of roles, in place of the suite's.\n", *meanings]
-    function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
-    function.__doc__ = (function.__doc__ or "").replace("            **options: How it is run.\n", "".join(lines))
+    meanings = _meanings({it.name for it in options} - {models.name})
+    lines = "".join(["            models: The models of roles, in place of the suite's.\n", *meanings])
+    for function in functions:
+        function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
+        function.__doc__ = (function.__doc__ or "").replace("            **options: How it is run.\n", lines)
 
 
 def _meanings(names: set[str]) -> list[str]:
@@ -175,8 +176,7 @@ def _meanings(names: set[str]) -> list[str]:
     return found
 
 
-_with_options(Suite.run)
-_with_options(Suite.run_async)
+_with_options(Suite.run, Suite.run_async)
 
 #: The parameters that are no options of a run.
 _OWN = ("task", "data", "evaluators", "name", "models", "thresholds", "group_by")

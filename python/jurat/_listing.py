@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from jurat import _jurat
 from jurat.run import Run, open_run
+
+if TYPE_CHECKING:
+    import datetime
+else:
+    from jurat._later import Later
+
+    datetime = Later("datetime")
 
 __all__ = ["RunEntry", "runs"]
 
@@ -31,7 +37,7 @@ class RunEntry:
     id: str
     path: Path
     suite: str
-    started_at: datetime | None
+    started_at: datetime.datetime | None
     cases: int | None
     pass_rate: float | None
     condition: Literal["done", "stopped", "failed", "running", "killed", "unreadable"]
@@ -71,5 +77,5 @@ def runs(directory: str | PathLike[str] = ".", *, most: int = 100) -> list[RunEn
 
 
 def _entry(*, path: str, started: float | None, **known: Any) -> RunEntry:
-    started_at = None if started is None else datetime.fromtimestamp(started, tz=timezone.utc)
+    started_at = None if started is None else datetime.datetime.fromtimestamp(started, tz=datetime.timezone.utc)
     return RunEntry(path=Path(path), started_at=started_at, **known)

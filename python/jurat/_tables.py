@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 from jurat import _jurat
 from jurat._counts import Counts
 
 if TYPE_CHECKING:
+    import datetime
+
     import pandas
     import polars
     import pyarrow
 else:
+    from jurat._later import Later
 
-    class _Later:
-        """A package that is imported when an annotation is looked up: none of them is needed until a table is wanted."""
-
-        def __init__(self, name: str) -> None:
-            self._name = name
-
-        def __getattr__(self, name: str) -> Any:
-            import importlib
-
-            return getattr(importlib.import_module(self._name), name)
-
-    pandas, polars, pyarrow = map(_Later, ("pandas", "polars", "pyarrow"))
+    datetime, pandas, polars, pyarrow = map(Later, ("datetime", "pandas", "polars", "pyarrow"))
 
 __all__ = ["Slice", "SubjectTotal", "Tables"]
 
@@ -87,14 +78,14 @@ class Tables:
         return [SubjectTotal(**{**it, "counts": Counts(**it["counts"])}) for it in self._run.subjects()]
 
     @property
-    def started_at(self) -> datetime:
+    def started_at(self) -> datetime.datetime:
         """When it began."""
-        return datetime.fromtimestamp(self._run.times()[0], tz=timezone.utc)
+        return datetime.datetime.fromtimestamp(self._run.times()[0], tz=datetime.timezone.utc)
 
     @property
-    def duration(self) -> timedelta:
+    def duration(self) -> datetime.timedelta:
         """How long it took, without the time before it was resumed."""
-        return timedelta(seconds=self._run.times()[1])
+        return datetime.timedelta(seconds=self._run.times()[1])
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._run.arrow(False).__arrow_c_stream__(requested_schema)

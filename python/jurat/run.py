@@ -24,7 +24,7 @@ Verdict = Literal["passed", "failed", "measured", "skipped", "error", "not_run"]
 _CHUNK = 256
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TaskResult:
     """The result of one task of one case."""
 
@@ -50,8 +50,13 @@ class TaskResult:
         """Whether it passed; `None` when it was not judged."""
         return {"passed": True, "failed": False}.get(self.verdict)
 
+    def __repr__(self) -> str:
+        # A failed assertion shows it: the message says what was expected and found.
+        said = self.message or self.label or ("" if self.score is None else self.score)
+        return f"<{type(self).__name__} {self.id}: {self.verdict}{f': {said}' if said != '' else ''}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Case:
     """One case of a run, with the results of its tasks. The outputs of a task stand behind it, each with a result of its own."""
 
@@ -105,6 +110,10 @@ class Case:
 
     def __getitem__(self, id: str) -> TaskResult:
         return self.task(id)
+
+    def __repr__(self) -> str:
+        wrong = "".join(f"; {it.id}: {it.message}" for it in (*self.failures, *self.errors))
+        return f"<{type(self).__name__} {self.id}: {self.verdict}{wrong}>"
 
 
 class Run(Tables):

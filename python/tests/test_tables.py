@@ -157,3 +157,10 @@ def test_polars_needs_no_pyarrow() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert shown.stdout == "['passed']\n", shown.stderr
+
+
+def test_a_case_is_shown_by_what_is_wrong_with_it(run: jurat.Run) -> None:
+    case = run.case("r0")
+    assert repr(case) == "<Case r0: failed; same: expected 1, found 0>"
+    assert repr(case.task("same")) == "<TaskResult same: failed: expected 1, found 0>"
+    assert repr(run.case("r1")) == "<Case r1: passed>"
