@@ -4,6 +4,7 @@ mod agreement;
 mod comparisons;
 mod input;
 mod output;
+mod pairing;
 mod planning;
 mod rates;
 
@@ -15,7 +16,7 @@ use super::{Answer, agree, compared, part, text_part};
 /// A function by its name; `None` where the group has no such function.
 type Group = fn(&str, &Input<'_, '_>) -> Option<Result<Value, String>>;
 
-const GROUPS: &[Group] = &[rates::call, comparisons::call, planning::call, agreement::call];
+const GROUPS: &[Group] = &[rates::call, comparisons::call, planning::call, agreement::call, pairing::call];
 
 pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
     let name = text_part(case, "fn")?;
