@@ -9,7 +9,7 @@ use jurat::{Export, Run};
 use jurat_report::scenario::{
     write_graphs, write_graphs_dot, write_graphs_json, write_graphs_mermaid, write_graphs_svg,
 };
-use jurat_report::{MOST_CASES, counted, runs};
+use jurat_report::{MOST_CASES, counted, repetition, runs};
 
 use crate::exit::Exit;
 use crate::failure::{Failure, exit};
@@ -54,6 +54,12 @@ pub(crate) struct Show {
     #[arg(long, value_name = "HOW", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text",
           conflicts_with_all = ["list", "case", "task", "verdict", "failed", "tasks", "limit", "results_only", "prompt", "subject"])]
     graph: Option<GraphFormat>,
+    /// List the cases that passed in some repetitions and failed in others, and how likely several attempts pass
+    #[arg(long, conflicts_with_all = ["list", "of_run", "case", "task", "verdict", "failed", "tasks", "graph", "results_only", "prompt", "subject"])]
+    flaky: bool,
+    /// With `--flaky`: how likely this number of attempts pass, in place of one and of all; may be given several times
+    #[arg(long, value_name = "N", requires = "flaky", value_parser = clap::value_parser!(u64).range(1..))]
+    k: Vec<u64>,
     /// Show at most this number of cases, or runs
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -111,6 +117,9 @@ impl Show {
         if let Some(format) = self.graph {
             return self.draw_graphs(view, format);
         }
+        if self.flaky {
+            return self.show_flaky(view);
+        }
         self.variant.can_be(view)?;
         let these: Vec<StoredCase> = case.map(|it| view.known_cases(it)).transpose()?.unwrap_or_default();
         let task = self.task.as_deref().map(|it| view.task(it, &these)).transpose()?;
@@ -161,6 +170,29 @@ impl Show {
             Err(several @ ExplainError::SeveralCases { .. }) => Err(several.into()),
             Err(no_case) => Err(Failure::Reason(format!("there is no run `{}`, and {no_case}", self.run))),
         }
+    }
+
+    fn show_flaky(&self, view: &RunView) -> Result<Exit, Failure> {
+        let Some(repetition) = view.repetition(&self.k)? else {
+            return Err(Failure::Reason(
+                "the cases of this run were run once each, so none can be flaky; `jurat run --repeat 3` runs each three times".into(),
+            ));
+        };
+        let mut cases = view.flaky()?;
+        let n_more = cases.len().saturating_sub(self.limit.unwrap_or(usize::MAX));
+        cases.truncate(cases.len() - n_more);
+        let mut out = BufWriter::new(io::stdout().lock());
+        match self.format.get() {
+            Format::Json => repetition::write_json(&mut out, &repetition, &cases)?,
+            Format::Text => {
+                repetition::write_text(&mut out, &repetition, &cases, style(&io::stdout()), window())?;
+                if n_more > 0 {
+                    writeln!(out, "… and {} that flip", counted(n_more as u64, "more case"))?;
+                }
+            }
+        }
+        out.flush()?;
+        Ok(Exit::Good)
     }
 
     fn draw_graphs(&self, view: &RunView, format: GraphFormat) -> Result<Exit, Failure> {

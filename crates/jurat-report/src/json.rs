@@ -22,6 +22,7 @@ use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::{millis, total};
 use crate::instant::instant;
 use crate::json_text::{Members, object, open_object};
+use crate::repetition::write_repetition;
 use crate::scenario::write_total;
 
 /// The version of this shape. Members may be added without changing it.
@@ -78,6 +79,7 @@ fn write_run(results: &mut Members<'_>, run: &RunReport) {
     results.text("suite_hash", &run.suite_hash);
     optional(run.description.as_deref(), |it| results.text("description", it));
     results.number("repeat", u64::from(run.repeat.max(1)));
+    optional(run.repetition.as_ref(), |it| results.object("repetition", |members| write_repetition(members, it)));
     results.flag("complete", run.is_complete());
     optional(run.stopped, |it| results.text("stopped", it.name()));
     optional(run.fault.as_deref(), |it| results.text("error", it));
@@ -268,7 +270,7 @@ fn write_totals(members: &mut Members<'_>, counts: &Counts, independence: Indepe
     write_interval(members, interval(counts, independence));
 }
 
-fn write_interval(members: &mut Members<'_>, interval: Option<Interval>) {
+pub(crate) fn write_interval(members: &mut Members<'_>, interval: Option<Interval>) {
     optional(interval, |Interval { low, high }| {
         members.object("interval", |it| {
             it.float("low", low);

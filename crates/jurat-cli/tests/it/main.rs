@@ -29,6 +29,7 @@ mod orphans;
 mod pages;
 mod plan;
 mod readme;
+mod repetition;
 mod run;
 mod run_options;
 mod sandboxes;

@@ -14,6 +14,7 @@ pub mod explanation;
 pub mod journal;
 mod listing;
 pub mod plan;
+mod repetition;
 mod run;
 pub mod scenario;
 pub mod transcript;
@@ -21,6 +22,7 @@ pub mod transcript;
 pub use crate::verdict::CaseCounts;
 pub use case::{CaseData, CaseReport, OutputReport, TaskReport, TaskVerdict};
 pub use listing::{RunCondition, RunEntry};
+pub use repetition::{AttemptRate, Attempts, FlakyCase, Repetition};
 pub use run::{
     Cause, DimensionTotal, Disagreement, Independence, JudgedScore, Mean, Observed, RunReport, SliceTotal, Spent,
     SubjectTotal, TaskTotal, gate_name, interval,

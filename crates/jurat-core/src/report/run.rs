@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::repetition::Repetition;
 use super::scenario::ScenarioTotal;
 use crate::effect::Usage;
 use crate::statistics::{Confidence, Interval, Side, clopper_pearson, wilson};
@@ -19,6 +20,8 @@ pub struct RunReport {
     pub description: Option<String>,
     /// How often each case is run; default: 1.
     pub repeat: u32,
+    /// What repeating cases showed; nothing where each was run once.
+    pub repetition: Option<Repetition>,
     /// The tasks in the order they were written.
     pub tasks: Vec<TaskTotal>,
     /// The groups of cases that `group_by` makes, in the order in which they are shown.

@@ -12,6 +12,7 @@ mod independence;
 mod listed;
 mod metrics;
 mod naming;
+mod repetition;
 mod results;
 mod revisit;
 mod scenarios;
@@ -25,7 +26,7 @@ use std::path::Path;
 
 use jurat_core::agent::AgentCase;
 use jurat_core::plan::{CaseIx, CaseLayout, CaseSource, Plan, TaskIx};
-use jurat_core::report::{CaseReport, RunReport};
+use jurat_core::report::{CaseReport, FlakyCase, Repetition, RunReport};
 use jurat_core::scenario::CompiledScenario;
 use jurat_core::suite::{Gate, Suite};
 use jurat_core::verdict::{SkipReason, StopReason, Verdict};
@@ -120,6 +121,17 @@ impl RunView {
     /// The run as a whole.
     pub fn report(&self) -> Result<RunReport, ViewError> {
         totals::report(self)
+    }
+
+    /// What repeating cases showed, for these numbers of attempts; for one and for as many as there were where none is given. `None` for a run whose cases were
+    /// run once.
+    pub fn repetition(&self, attempts: &[u64]) -> Result<Option<Repetition>, ViewError> {
+        repetition::repetition(self, attempts)
+    }
+
+    /// The cases that passed in some repetitions and failed in others, the most undecided first.
+    pub fn flaky(&self) -> Result<Vec<FlakyCase>, ViewError> {
+        repetition::flaky(self)
     }
 
     /// Cases in the order of input.

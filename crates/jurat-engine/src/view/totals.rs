@@ -37,6 +37,7 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
         suite_hash: view.reader.head().suite_hash.clone(),
         description: view.suite.description.clone(),
         repeat: view.reader.head().variants.iter().map(|it| it.replicate + 1).max().unwrap_or(1),
+        repetition: view.repetition(&[])?,
         tasks,
         dimensions: dimensions(view, &whole)?,
         names_dimensions: !view.suite.dimensions.is_empty()

@@ -19,7 +19,7 @@ use crate::words;
 pub(crate) use cases::Listing;
 use closing::Closing;
 pub(crate) use closing::totals;
-pub(crate) use tables::judged_words;
+pub(crate) use tables::{attempts, flaky, judged_words};
 
 /// How many cases are listed when every task of each is, unless more are asked for.
 pub const MOST_CASES: usize = 100;
@@ -189,6 +189,11 @@ impl<'r> TerminalWriter<'r> {
             if !table.is_empty() {
                 sections.push(self.rendered(&table)?);
             }
+        }
+        if let Some(repetition) = &run.repetition {
+            let mut section = self.rendered(&tables::attempts(Some(repetition)))?;
+            writeln!(section, "{}", crate::repetition::sentence(repetition))?;
+            sections.push(section);
         }
         for (table, n_more, what) in [tables::disagreements(run), tables::scenarios(run), tables::unexercised(run)] {
             if !table.is_empty() {

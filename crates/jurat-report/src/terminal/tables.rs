@@ -1,6 +1,8 @@
 //! Totals in tables: tasks, dimensions, groups of cases, variants and scenarios.
 
-use jurat_core::report::{CaseCounts, DimensionTotal, Independence, RunReport, TaskTotal, interval};
+use jurat_core::report::{
+    AttemptRate, CaseCounts, DimensionTotal, FlakyCase, Independence, Repetition, RunReport, TaskTotal, interval,
+};
 use jurat_core::verdict::{CaseVerdict, Counts};
 
 use super::MOST_CASES;
@@ -98,6 +100,40 @@ pub(super) fn variants(run: &RunReport) -> Table {
         let rate = |counts: Option<&Counts>| Cell::from(words::rate(counts.and_then(Counts::pass_rate)));
         let rates = run.subjects.iter().map(|it| rate(it.tasks.get(ix)));
         table.push([Cell::text(&task_name(task))].into_iter().chain(rates));
+    }
+    table
+}
+
+/// How likely several attempts at a case pass, where cases are repeated.
+pub(crate) fn attempts(repetition: Option<&Repetition>) -> Table {
+    let columns =
+        ["attempts", "one passes", "95 % interval", "all pass", "95 % interval", "too few"].map(Column::number);
+    let mut table = Table::new(columns.into_iter().collect());
+    for it in repetition.iter().flat_map(|it| &it.attempts) {
+        let rate = |rate: Option<AttemptRate>| {
+            let interval = words::interval(rate.and_then(|it| it.interval));
+            [Cell::from(words::rate(rate.map(|it| it.rate))), Cell::from(interval)]
+        };
+        let too_few = if it.n_too_few > 0 { Cell::from(it.n_too_few) } else { Cell::default() };
+        table.push([Cell::from(it.k)].into_iter().chain(rate(it.any)).chain(rate(it.all)).chain([too_few]));
+    }
+    table
+}
+
+/// The cases that passed in some repetitions and failed in others.
+pub(crate) fn flaky(cases: &[FlakyCase]) -> Table {
+    let names = [Column::text("flaky case"), Column::text("variant")];
+    let numbers = [Column::number("passed"), Column::number("of"), Column::number("95 % interval")];
+    let mut table = Table::new(names.into_iter().chain(numbers).chain([Column::text("tasks that flip")]).collect());
+    for it in cases {
+        table.push([
+            Cell::text(&it.case),
+            Cell::text(&it.variant),
+            Cell::from(it.passed),
+            Cell::from(it.judged),
+            Cell::from(words::interval(it.interval)),
+            Cell::text(&it.tasks.join(", ")),
+        ]);
     }
     table
 }
