@@ -35,7 +35,7 @@ from types import ModuleType
 from jurat._evaluation import evaluate, evaluate_async
 from jurat._jurat import __version__
 from jurat._listing import runs
-from jurat.errors import JuratError
+from jurat.errors import JuratError, PlanWarning, RunFailed
 
 # These have homes of their own, `jurat.errors` and `jurat.suite`, and are here for programs that import them from here.
 from jurat.errors import ModelError as ModelError
@@ -51,7 +51,9 @@ from jurat.suite import evaluate_batch as evaluate_batch
 __all__ = [
     "Case",
     "JuratError",
+    "PlanWarning",
     "Run",
+    "RunFailed",
     "Suite",
     "TaskResult",
     "__version__",

@@ -11,7 +11,7 @@ from typing import Any
 
 from jurat.errors import UsageError
 
-__all__ = ["instance_of", "schema_of", "template_of"]
+__all__ = ["instance_of", "schema_of"]
 
 _PLAIN: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
@@ -58,31 +58,6 @@ def instance_of(kind: Any, value: Any) -> Any:
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return kind(value)
     return value
-
-
-def template_of(model: Any) -> dict[str, Any]:
-    """A pydantic model or a dataclass as an answer template: a class says what is read from an answer, an instance what it must be as well.
-
-    >>> from dataclasses import make_dataclass
-    >>> capital = make_dataclass("Capital", [("city", str)])
-    >>> template_of(capital("Paris"))
-    {'fields': {'city': {'type': {'type': 'string'}, 'ground_truth': 'Paris'}}}
-    """
-    schema = schema_of(model if isinstance(model, type) else type(model))
-    definitions = schema.get("$defs", {})
-    fields = {name: _template_field(it, definitions) for name, it in schema.get("properties", {}).items()}
-    if not isinstance(model, type):
-        for name, field in fields.items():
-            field["ground_truth"] = getattr(model, name)
-    return {"fields": fields}
-
-
-def _template_field(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    own = {key: schema[key] for key in ("description", "ground_truth", "verify_with") if key in schema}
-    if hasattr(own.get("verify_with"), "stored"):
-        own["verify_with"] = own["verify_with"].stored()
-    kind = {key: it for key, it in schema.items() if key not in (*own, "default", "title")}
-    return {"type": {**kind, "$defs": definitions} if "$ref" in str(kind) else kind, **own}
 
 
 def _schema(kind: Any) -> dict[str, Any]:

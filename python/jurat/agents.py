@@ -12,8 +12,8 @@
 ...     },
 ...     agents={"writer": writer},
 ... )
->>> suite.run().pass_rate
-1.0
+>>> suite.run().passed
+True
 """
 
 from __future__ import annotations

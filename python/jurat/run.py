@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from jurat import _jurat
@@ -14,6 +13,8 @@ from jurat._tables import Tables
 from jurat.errors import RunFailed, UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from jurat.scenario import ScenarioExecutionResult
 
 __all__ = ["Case", "Counts", "Run", "TaskResult", "Verdict", "open_run"]
@@ -144,6 +145,8 @@ class Run(Tables):
     @property
     def path(self) -> Path:
         """Its file."""
+        from pathlib import Path
+
         return Path(self._run.path)
 
     @property

@@ -18,7 +18,7 @@ import pytest
 import jurat
 from jurat.errors import UsageError
 from jurat.evaluate import EvaluatorTask, GenAIEvalDataset
-from jurat.scenario import END, Question, Scenario
+from jurat.scenario import END, Question, Scenario, ScenarioOutcomeCriterion
 
 SAFE = {"id": "safe", "evaluate": None, "field_path": "score", "operator": "greater_than", "expected_value": 0}
 trace: contextvars.ContextVar[str] = contextvars.ContextVar("trace", default="lost")
@@ -66,6 +66,37 @@ class TestEventLoops:
             return result.history[0].verify_result is True and results.run.passed, loops
 
         assert asyncio.run(main()) == (True, [True, True])
+
+    def test_so_is_code_of_every_kind(self) -> None:
+        async def main() -> list[tuple[str, bool, str]]:
+            loop, seen = asyncio.get_running_loop(), []
+            trace.set("span")
+
+            def noted(kind: str, returned: Any) -> Any:
+                async def code(*_: Any) -> Any:
+                    seen.append((kind, asyncio.get_running_loop() is loop, trace.get()))
+                    return returned
+
+                async def of_two(accumulated: Any, parsed: Any) -> Any:
+                    return await code()
+
+                return of_two if kind in ("update", "condition") else code
+
+            agents = {"helper": noted("agent", "done")}
+            check = {"id": "said", "check": {"kind": "final_response_present"}}
+            await jurat.Suite({"cases": [{"id": "c", "task": "Do it."}], "tasks": [check]}, agents=agents).run_async()
+            scenario = Scenario("there")
+            scenario.add_node("a", question=Question("a?", "yes"), state_update=noted("update", {}))
+            scenario.add_node("b", question=Question("b?", "yes"))
+            scenario.add_edge("a", "b", when=noted("condition", True))
+            scenario.add_edge("a", END)
+            scenario.set_entry("a")
+            scenario.add_outcome_criterion(ScenarioOutcomeCriterion("kept", evaluate=noted("outcome", True)))
+            await scenario.validate().run_async(subject=noted("model", "yes"))
+            return seen
+
+        kinds = ("agent", "model", "update", "condition", "model", "outcome")
+        assert asyncio.run(main()) == [(it, True, "span") for it in kinds]
 
     def test_the_threads_of_the_caller_are_not_occupied(self) -> None:
         release = threading.Event()

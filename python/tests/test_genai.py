@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -70,6 +71,16 @@ def test_the_same_question_twice_is_asked_twice_but_never_again(endpoint: Endpoi
         agent.execute_prompt(bound)
         agent.execute_prompt(bound)
         assert endpoint.stats()["requests"] == expected
+
+
+def test_a_question_leaves_no_run_behind(endpoint: Endpoint) -> None:
+    agent = Agent(Provider.OpenAI)
+    for _ in range(3):
+        agent.execute_prompt(prompt().bind(question="Why?"))
+    assert list(Path(".jurat").rglob("*.jurat")) == []
+    again = Agent(Provider.OpenAI)
+    again.execute_prompt(prompt().bind(question="Why?"))
+    assert endpoint.stats()["requests"] == 3, "the journal has the answers"
 
 
 def test_what_is_bound_is_not_filled_in_again(endpoint: Endpoint) -> None:

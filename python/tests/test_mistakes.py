@@ -157,6 +157,12 @@ class TestFiles:
         assert isinstance(raised.value, SuiteNotFoundError) and isinstance(raised.value, SuiteError)
 
 
+class TestDefinitions:
+    def test_places_are_those_of_the_text_of_the_definition(self) -> None:
+        with pytest.raises(SuiteError, match=r"--> <suite.definition>:\d+:\d+"):
+            jurat.Suite({"tasks": [{**NUMBER, "operator": "eqals"}]})
+
+
 class TestScenarios:
     def test_text_in_place_of_a_question(self) -> None:
         with pytest.raises(ScenarioError, match=r"the question of `a` is a `str`; give a `Question\(question, raw_answer\)`"):

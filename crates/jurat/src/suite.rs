@@ -65,8 +65,8 @@ pub(crate) struct Code {
 }
 
 impl Suite {
-    /// The name of a definition that is in no file.
-    pub(crate) const BUILT: &str = "<built>";
+    /// The name of a definition that is in no file: places in it are places in [`Suite::definition`].
+    pub(crate) const BUILT: &str = "<suite.definition>";
 
     /// Begins a suite of this name.
     pub fn builder(name: impl Into<String>) -> SuiteBuilder {

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from jurat._called import source_of
-from jurat._schema import template_of
 from jurat.errors import DataError
 
 __all__ = ["ModelOverride", "Question", "ToolFilter", "ToolRef"]
@@ -25,7 +24,7 @@ class Question:
     answer is compared with `raw_answer`.
 
     A template may also be a pydantic model or a dataclass. A class says what is read; an instance says what it must be as well:
-    `template=Capital(city="Paris")`. A class of Karenina, whose fields are `VerifiedField`s, is read from its source.
+    `template=Capital(city="Paris")`, as `jurat.spec.template` makes it. A class of Karenina, whose fields are `VerifiedField`s, is read from its source.
     """
 
     question: str
@@ -56,7 +55,9 @@ class Question:
             else:
                 self.template, self.answer_template = self.answer_template, None
         if self.template is not None and not isinstance(self.template, Mapping):
-            self.template = template_of(self.template)
+            from jurat.spec.templates import template
+
+            self.template = template(self.template)
 
     @property
     def id(self) -> str:

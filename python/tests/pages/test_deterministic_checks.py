@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +167,33 @@ def test_profiles_of_a_campaign_are_given_by_name_from_python() -> None:
     assert suite.name == "geography"
     with pytest.raises(jurat.JuratError, match="no_such_profile"):
         jurat.Suite.load(EXAMPLES / "suites" / "geography.yaml", evaluation_profile="no_such_profile")
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    """A copy of the campaign in the examples, with a hook among the checks of a case."""
+    configs = tmp_path / "configs"
+    shutil.copytree(EXAMPLES, configs)
+    case = configs / "cases" / "capital"
+    (case / "my_check.py").write_text("def check_output(artifact):\n    return artifact.status == 'success'\n")
+    hook = "  - { check_id: custom, dimensions: [task], hook: { path: my_check.py, callable_name: check_output } }\n"
+    text = (case / "test.yaml").read_text()
+    (case / "test.yaml").write_text(text.replace("deterministic_checks:\n", f"deterministic_checks:\n{hook}"))
+    profile = configs / "evaluation_profiles" / "strict.yaml"
+    allowed = profile.read_text().replace("strict", "trusting") + "security_policy: { allow_local_python_hooks: true }\n"
+    (configs / "evaluation_profiles" / "trusting.yaml").write_text(allowed)
+    return configs / "suites" / "geography.yaml"
+
+
+@pytest.mark.parametrize(("profile", "verdict"), [("strict", "error"), ("trusting", "passed")])
+def test_hooks_are_enabled_by_the_security_policy_of_the_evaluation_profile(campaign: Path, profile: str, verdict: str) -> None:
+    run = jurat.Suite.load(campaign, evaluation_profile=profile).run(filter="id == 'capital'")
+    assert {it["custom"].verdict for it in run} == {verdict}
+
+
+def test_the_final_dimension_scores_come_from_the_judge(campaign: Path) -> None:
+    run = jurat.Suite.load(campaign, evaluation_profile="trusting").run(filter="id == 'capital'")
+    case = next(iter(run))
+    scores = {it.id: it.score for it in case["evaluation"].outputs}
+    assert scores and all(name.startswith("evaluation.") and score is not None for name, score in scores.items())
+    assert case["evaluation.task"].score == scores["evaluation.task"]

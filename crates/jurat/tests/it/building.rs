@@ -211,7 +211,7 @@ fn all_problems_are_reported_at_once() {
         ["suite::bad_pattern", "suite::wrong_type", "plan::unknown_dependency", "plan::no_model"],
         "{problems}"
     );
-    assert!(problems.to_string().contains("--> <built>:"), "{problems}");
+    assert!(problems.to_string().contains("--> <suite.definition>:"), "{problems}");
     assert!(problems.iter().all(|it| it.line().is_some()), "{problems}");
 }
 
