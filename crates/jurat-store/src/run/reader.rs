@@ -232,7 +232,9 @@ impl RunReader {
     /// The cases of the row with this id.
     pub fn cases_of(&self, id: &str) -> Result<Vec<StoredCase>, RunFileError> {
         let Some(row) = self.row(id)? else { return Ok(Vec::new()) };
-        Ok(self.cases(self.head.n_variants().cases(row)).collect::<Result<_, _>>()?)
+        // The block that was read last stays at hand, so that neighbours are found without reading it again.
+        let Range { start, end } = self.head.n_variants().cases(row);
+        (start.0..end.0).filter_map(|it| self.case(CaseIx(it)).transpose()).collect()
     }
 
     /// A case by its place in the order of input.
