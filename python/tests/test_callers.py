@@ -91,7 +91,7 @@ class TestEventLoops:
             scenario.add_edge("a", "b", when=noted("condition", True))
             scenario.add_edge("a", END)
             scenario.set_entry("a")
-            scenario.add_outcome_criterion(ScenarioOutcomeCriterion("kept", evaluate=noted("outcome", True)))
+            scenario.add_outcome_criterion(ScenarioOutcomeCriterion("stays", evaluate=noted("outcome", True)))
             await scenario.validate().run_async(subject=noted("model", "yes"))
             return seen
 

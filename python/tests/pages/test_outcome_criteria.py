@@ -106,8 +106,8 @@ def test_after_all_turns_each_criterion_is_evaluated_and_stored_by_its_name_in_r
 def test_a_callable_receives_the_full_scenario_execution_result() -> None:
     seen: list[ScenarioExecutionResult] = []
     scenario, says = two_turns("Canberra", "Canberra")
-    scenario.add_outcome_criterion(ScenarioOutcomeCriterion("kept", evaluate=lambda result: not seen.append(result)))  # type: ignore[func-returns-value]
-    assert scenario.validate().run(subject=says).outcome_results == {"kept": True}
+    scenario.add_outcome_criterion(ScenarioOutcomeCriterion("stays", evaluate=lambda result: not seen.append(result)))  # type: ignore[func-returns-value]
+    assert scenario.validate().run(subject=says).outcome_results == {"stays": True}
     assert isinstance(seen[0], ScenarioExecutionResult)
     assert (seen[0].status, seen[0].turn_count, seen[0].path) == ("completed", 2, ["ask", "doubt"])
 
@@ -258,7 +258,7 @@ def test_declarative_criteria_are_fully_serializable() -> None:
         "all": all_of(first_turn(verify_result=True), any_of(any_turn(node=["ask"], verify_result=True), turn_count_gte(1))),
         "graded": at_least_n(1, TurnCheck(AllTurns("ask"), "raw_response", None, ContainsAny(["Can"], normalize=["lowercase"]))),
         "range": ResultCheck("turn_count", None, NumericRange(min=1)),
-        "kept": cross_turn(source=turn_at(0), source_field="raw_response", target=turn_at(-1), target_field="raw_response", comparison="eq", normalize=["strip"]),
+        "stays": cross_turn(source=turn_at(0), source_field="raw_response", target=turn_at(-1), target_field="raw_response", comparison="eq", normalize=["strip"]),
         "n": count_turns(verify_result=True),
         "index": first_match_index(node="doubt"),
         "pattern": TurnCheck(LastTurn(), "raw_response", None, RegexMatch("^Can", flags=["IGNORECASE"])),
