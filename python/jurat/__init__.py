@@ -35,12 +35,14 @@ from types import ModuleType
 from jurat._evaluation import evaluate, evaluate_async
 from jurat._jurat import __version__
 from jurat._listing import runs
-from jurat.errors import JuratError, PlanWarning, RunFailed
+from jurat.errors import JuratError
 
 # These have homes of their own, `jurat.errors` and `jurat.suite`, and are here for programs that import them from here.
 from jurat.errors import ModelError as ModelError
+from jurat.errors import PlanWarning as PlanWarning
 from jurat.errors import Problem as Problem
 from jurat.errors import RunError as RunError
+from jurat.errors import RunFailed as RunFailed
 from jurat.errors import SuiteError as SuiteError
 from jurat.run import Case, Run, TaskResult, open_run
 from jurat.suite import Question as Question
@@ -51,9 +53,7 @@ from jurat.suite import evaluate_batch as evaluate_batch
 __all__ = [
     "Case",
     "JuratError",
-    "PlanWarning",
     "Run",
-    "RunFailed",
     "Suite",
     "TaskResult",
     "__version__",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from jurat import _jurat
@@ -12,10 +11,11 @@ from jurat.run import Run, open_run
 
 if TYPE_CHECKING:
     import datetime
+    import pathlib
 else:
     from jurat._later import Later
 
-    datetime = Later("datetime")
+    datetime, pathlib = map(Later, ("datetime", "pathlib"))
 
 __all__ = ["RunEntry", "runs"]
 
@@ -35,7 +35,7 @@ class RunEntry:
     """
 
     id: str
-    path: Path
+    path: pathlib.Path
     suite: str
     started_at: datetime.datetime | None
     cases: int | None
@@ -78,4 +78,4 @@ def runs(directory: str | PathLike[str] = ".", *, most: int = 100) -> list[RunEn
 
 def _entry(*, path: str, started: float | None, **known: Any) -> RunEntry:
     started_at = None if started is None else datetime.datetime.fromtimestamp(started, tz=datetime.timezone.utc)
-    return RunEntry(path=Path(path), started_at=started_at, **known)
+    return RunEntry(path=pathlib.Path(path), started_at=started_at, **known)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike, fspath, getcwd
+from os.path import isfile, join
 from typing import Any
 
 from jurat.errors import UsageError
@@ -58,6 +58,6 @@ def file_of(rows: Any) -> str | None:
             f"rows are not read from addresses such as `{path}`: download the file and give its path, or give what reads it,"
             f" for example `polars.scan_parquet({path!r})` or a dataset of pyarrow"
         )
-    if not Path(path).is_file():
+    if not isfile(path):
         raise UsageError(f"rows are read from a path, and there is no file `{path}`; give one of JSON lines, JSON, CSV or Parquet")
-    return str(Path(path).absolute())
+    return join(getcwd(), path)

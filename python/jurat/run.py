@@ -13,9 +13,13 @@ from jurat._tables import Tables
 from jurat.errors import RunFailed, UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import pathlib
 
     from jurat.scenario import ScenarioExecutionResult
+else:
+    from jurat._later import Later
+
+    pathlib = Later("pathlib")
 
 __all__ = ["Case", "Counts", "Run", "TaskResult", "Verdict", "open_run"]
 
@@ -127,7 +131,7 @@ class Run(Tables):
         self._run = run
         self._summary: dict[str, Any] | None = None
 
-    def __reduce__(self) -> tuple[Any, tuple[Path]]:
+    def __reduce__(self) -> tuple[Any, tuple[pathlib.Path]]:
         # All of it is in its file, which another process of this machine opens.
         return open_run, (self.path.absolute(),)
 
@@ -143,11 +147,9 @@ class Run(Tables):
         return self._run.id
 
     @property
-    def path(self) -> Path:
+    def path(self) -> pathlib.Path:
         """Its file."""
-        from pathlib import Path
-
-        return Path(self._run.path)
+        return pathlib.Path(self._run.path)
 
     @property
     def conclusion(self) -> str:
