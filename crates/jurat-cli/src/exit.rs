@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     Limited,
     /// Nothing was selected, or nothing could be judged.
     Nothing,
+    /// A gate has not enough data to decide.
+    NotEnough,
     /// Ctrl-C.
     Interrupted,
 }
@@ -28,7 +30,8 @@ Exit codes:
   2    the definition or the command is wrong
   3    errors: some cases could not be judged
   4    a budget or a time limit was reached
-  5    nothing was judged, or no case was selected
+  5    nothing was judged, no case was selected, or runs share no case
+  6    a gate has not enough data to decide
   130  interrupted";
 
 impl Exit {
@@ -46,8 +49,15 @@ impl Exit {
 
     /// The worst of several, in the order in which `docs/reference/results.md` lists them.
     pub(crate) fn worst(exits: impl IntoIterator<Item = Exit>) -> Exit {
-        const WORST_FIRST: [Exit; 6] =
-            [Exit::Wrong, Exit::Interrupted, Exit::Limited, Exit::Undecided, Exit::Failed, Exit::Nothing];
+        const WORST_FIRST: [Exit; 7] = [
+            Exit::Wrong,
+            Exit::Interrupted,
+            Exit::Limited,
+            Exit::Undecided,
+            Exit::Failed,
+            Exit::NotEnough,
+            Exit::Nothing,
+        ];
         let exits: Vec<Exit> = exits.into_iter().collect();
         WORST_FIRST.into_iter().find(|it| exits.contains(it)).unwrap_or(Exit::Good)
     }
@@ -61,6 +71,7 @@ impl Exit {
             Exit::Undecided => 3,
             Exit::Limited => 4,
             Exit::Nothing => 5,
+            Exit::NotEnough => 6,
             Exit::Interrupted => 130,
         }
     }

@@ -12,6 +12,7 @@ mod explain;
 mod export;
 mod failure;
 mod format;
+mod gate;
 mod init;
 mod interrupt;
 mod journal;
@@ -55,6 +56,7 @@ enum Verb {
     Show(show::Show),
     Explain(explain::Explain),
     Compare(Box<compare::Compare>),
+    Gate(gate::Gate),
     Export(export::Export),
     Pack(pack::Pack),
     Journal(journal::Journal),
@@ -79,6 +81,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Show(show) => show.run(),
         Verb::Explain(explain) => explain.run(),
         Verb::Compare(compare) => compare.run(),
+        Verb::Gate(gate) => gate.run(),
         Verb::Export(export) => export.run(),
         Verb::Pack(pack) => pack.run(),
         Verb::Journal(journal) => journal.run(),

@@ -24,7 +24,7 @@
 //! * [`verdict`]: what is concluded;
 //! * [`report`]: what there is to say about runs;
 //! * [`statistics`]: how certain a metric is;
-//! * [`contrast`]: runs compared with each other.
+//! * [`contrast`]: runs compared with each other; [`gate`]: whether a change may pass.
 
 pub mod agent;
 pub mod artifact;
@@ -38,6 +38,7 @@ pub mod evaluation;
 pub mod evaluator;
 pub mod evidence;
 mod foreign;
+pub mod gate;
 pub mod judge;
 pub mod model;
 pub mod outcome;

@@ -9,7 +9,7 @@
 //!   [`journal`] what a journal holds.
 //! * A [`CaseWriter`] takes in a run case by case and writes it: [`TerminalWriter`], [`JsonWriter`], [`JsonLinesWriter`], [`CsvWriter`],
 //!   [`JunitWriter`], [`MarkdownWriter`].
-//! * [`comparison`]: runs compared with each other; [`repetition`]: what repeating cases showed.
+//! * [`comparison`]: runs compared with each other; [`gate`]: whether one may pass; [`repetition`]: what repeating cases showed.
 //! * [`columns`]: what formats with a row for each task of each case have in common.
 //! * [`Progress`]: how far a run has come.
 //! * [`pretty_json`]: a value for people who read JSON.
@@ -19,6 +19,7 @@
 pub mod columns;
 pub mod comparison;
 pub mod explanation;
+pub mod gate;
 pub mod journal;
 pub mod plan;
 pub mod repetition;

@@ -130,6 +130,11 @@ impl<'r> Export<'r> {
         (format.write)(self, Box::new(out))
     }
 
+    /// The run that is exported.
+    pub(crate) fn view(&self) -> &RunView {
+        self.run.view()
+    }
+
     /// Writes it to a file, which is there when it is whole, and not before.
     pub fn write_file(&self, format: &Format, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();

@@ -132,7 +132,7 @@
 //! * [`Model`]: the model of a role, which can be a function of your program. It is asked a [`Question`] and gives a [`Reply`].
 //! * [`scenario`]: conversations along a graph, answer templates, rubrics and outcomes, with a first example of each.
 //! * [`RunOptions`]: how a suite is run: limits, budgets, replay. [`Suite::run`] waits for the end, [`Suite::start`] gives a [`Running`].
-//! * [`contrast`]: runs compared with each other.
+//! * [`contrast`]: runs compared with each other; [`gate`]: whether one may pass.
 //! * [`Run`]: what came of it: [`Case`]s with their [`TaskResult`]s, totals, tables, reports.
 //!
 //! # What is stored
@@ -153,6 +153,7 @@ mod error;
 mod evaluator;
 mod export;
 pub mod format;
+pub mod gate;
 mod journal;
 mod members;
 mod model;

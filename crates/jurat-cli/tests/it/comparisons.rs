@@ -83,8 +83,13 @@ fn compared(folder: &Folder, format: &str) -> String {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{arguments:?}");
     match format {
         "json" => without_latency(&ended.stdout),
-        _ => ended.stdout.lines().filter(|it| !it.contains("latency")).map(|it| format!("{it}\n")).collect(),
+        _ => ended.stdout.lines().filter(|it| !it.contains("latency")).map(settled).collect(),
     }
+}
+
+/// A line with its columns one space apart: their width depends on the latency.
+fn settled(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n"
 }
 
 fn without_latency(json: &str) -> String {

@@ -19,6 +19,7 @@ mod export;
 mod faults;
 mod foreign_code;
 mod full_disk;
+mod gates;
 mod guides;
 mod hostile;
 mod init;

@@ -16,7 +16,9 @@ fn blocks<'t>(page: &'t str, info: &str) -> Vec<&'t str> {
 #[test]
 fn the_readme_shows_what_the_command_does() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let [replayed, compared, talked, checked] = blocks(&readme, "text")[..] else { panic!("four texts are shown") };
+    let [replayed, compared, contrasted, talked, checked] = blocks(&readme, "text")[..] else {
+        panic!("five texts are shown")
+    };
 
     let clone = clone();
     let said = |command: &str| {
@@ -29,11 +31,12 @@ fn the_readme_shows_what_the_command_does() {
         let written = said(command);
         assert!(is_shown(&clone, shown, &written), "{command}\n{written}");
     };
-    let [first, compare, talk, ..] = blocks(&readme, "sh")[..] else { panic!("three runs are shown") };
+    let [first, compare, contrast, talk, ..] = blocks(&readme, "sh")[..] else { panic!("four commands are shown") };
     let (replay, explain) = first.split_once('\n').expect("the first block has two commands");
     shows(replay, replayed);
     assert!(said(explain).contains("Cleaner on a hot element"));
     shows(compare, compared);
+    shows(contrast, contrasted);
     shows(talk, talked);
     let explain = "cargo run -- explain leap-year";
     assert!(readme.contains(explain));

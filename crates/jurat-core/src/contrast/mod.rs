@@ -31,7 +31,7 @@ pub use judgements::JudgementLine;
 pub use labels::{LabelChanges, LabelLine};
 pub use line::{About, Effect, Line, Mark, Method, Payer};
 pub use ranking::{Ranking, SidePair, rank};
-pub use rates::{RateLine, unpaired};
+pub use rates::{RateLine, World, unpaired};
 pub use repetitions::{Ending, Repetitions, Standing};
 pub use sample::Clustering;
 pub use scores::{ScoreLine, ScoreTest};

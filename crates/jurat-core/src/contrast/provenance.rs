@@ -28,6 +28,30 @@ pub enum Finding {
 }
 
 impl Finding {
+    pub const ALL: [Finding; 16] = [
+        Finding::SuiteDiffers,
+        Finding::TaskDiffers,
+        Finding::JudgeModelDiffers,
+        Finding::JudgeServedDiffers,
+        Finding::JudgePromptDiffers,
+        Finding::EvaluatorDiffers,
+        Finding::PromptDiffers,
+        Finding::SubjectSettingsDiffer,
+        Finding::RowDiffers,
+        Finding::RowsNotChecked,
+        Finding::SameAnswers,
+        Finding::ReusedAcrossRepetitions,
+        Finding::Partial,
+        Finding::StoppedEarly,
+        Finding::VersionDiffers,
+        Finding::RowsNotRead,
+    ];
+
+    /// What a word of [`Finding::name`] means.
+    pub fn named(name: &str) -> Option<Finding> {
+        Finding::ALL.into_iter().find(|it| it.name() == name)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Finding::SuiteDiffers => "suite_differs",

@@ -3,7 +3,14 @@
 use super::line::{About, Line, Method, word_of};
 use super::repetitions::{Repetitions, Standing};
 use super::sample::{Clustering, Sample};
-use crate::statistics::{Confidence, Tally, Word, fisher, joined, newcombe_unpaired};
+use crate::statistics::{Confidence, Interval, Tally, Word, fisher, joined, newcombe_unpaired};
+
+/// A difference under some assumption about what is unknown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct World {
+    pub difference: Option<f64>,
+    pub interval: Option<Interval>,
+}
 
 /// A pass rate of two sides, gathered pair by pair.
 #[derive(Debug)]
@@ -54,6 +61,14 @@ impl RateLine {
     /// How many pairs are unknown, and how many have nothing to compare.
     pub fn left_out(&self) -> (u64, u64) {
         (self.unknown, self.not_applicable)
+    }
+
+    /// What is shown as observed, with everything that is unknown against NEW, and with all of it for NEW.
+    pub fn worlds(&self, confidence: Confidence) -> [World; 3] {
+        [&self.observed, &self.least, &self.most].map(|it| {
+            let found = it.estimate(confidence);
+            World { difference: found.difference, interval: found.interval }
+        })
     }
 
     pub fn finish(&self, about: About, confidence: Confidence) -> Line {

@@ -2,8 +2,8 @@
 
 use super::line::{Effect, Mark, Method, word_of};
 use crate::statistics::{
-    Clusters, Confidence, Interval, Pairs, Word, cluster_mean, effective_difference, flip_odds, normal_quantile,
-    paired_difference,
+    Clusters, Confidence, Interval, Pairs, Word, cluster_mean, effective_difference, flip_odds, mde_paired,
+    normal_quantile, paired_difference,
 };
 
 /// Whether units are independent of each other.
@@ -136,7 +136,9 @@ impl Sample {
         let clusters = self.clustering.clusters(&self.clusters);
         let found = effective_difference(&self.differences, &clusters, confidence);
         let n_clusters = found.map_or(0, |it| it.clusters);
-        let (interval, p) = (found.and_then(|it| it.interval), found.and_then(|it| it.p));
+        let interval = found.and_then(|it| it.interval);
+        // One cluster has no interval, and so no p value.
+        let p = found.and_then(|it| it.p).filter(|_| interval.is_some());
         let test = found.and_then(|it| it.method).map_or("student", |_| "sign_flip_mid_p");
         let spread = cluster_mean(&self.differences, &clusters, confidence).and_then(|it| it.spread);
         let se = spread.map(|it| it.cr2.sqrt());
@@ -194,12 +196,4 @@ pub(super) fn reach(confidence: Confidence) -> f64 {
 
 pub(super) fn share(sum: f64, n: u64) -> Option<f64> {
     (n > 0).then(|| sum / n as f64)
-}
-
-/// The smallest difference that pairs would show with this power; `None` when none would.
-fn mde_paired(pairs: u64, discordance: f64, alpha: f64, power: f64) -> Option<f64> {
-    let (n, a, b) = (pairs as f64, normal_quantile(1.0 - alpha / 2.0), normal_quantile(power));
-    let inner = a * a * n * discordance - (n + b * b) * discordance * (a * a - b * b);
-    let least = (a * (n * discordance).sqrt() + inner.max(0.0).sqrt()) / (n + b * b);
-    (least <= discordance).then_some(least)
 }

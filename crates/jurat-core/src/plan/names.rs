@@ -30,7 +30,10 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
         }
     }
     let thresholds = &suite.thresholds;
-    for id in thresholds.tasks.iter().map(|it| &it.task).chain(thresholds.weights.iter().map(|(id, _)| id)) {
+    let conditions = suite.gates.iter().flat_map(|it| &it.conditions);
+    let of_gates = conditions.filter_map(|it| it.selector.task.as_ref()).filter(|it| it.value != "*");
+    let of_thresholds = thresholds.tasks.iter().map(|it| &it.task).chain(thresholds.weights.iter().map(|(id, _)| id));
+    for id in of_thresholds.chain(of_gates) {
         let is_unknown = !graph.has(&id.value) && !suite.lost.has(Part::Task, &id.value);
         if is_unknown && problems.has_room(&codes::UNKNOWN_TASK) {
             let problem = Problem::new(&codes::UNKNOWN_TASK, format!("there is no task `{}`", id.value))
@@ -41,7 +44,7 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
                 Some(task) => problem
                     .at(task.id.span, "a task with a similar id")
                     .help(format!("did you mean `{}`?", task.id.value)),
-                None => problem.help("a threshold names a task of this suite"),
+                None => problem.help("a threshold or a gate names a task of this suite"),
             });
         }
     }

@@ -12,6 +12,7 @@ use jurat_format::yaml::read_tree;
 use super::{Suite, evaluation, evaluators, scenario, sections};
 use crate::compat::karenina::scenario as stored;
 use crate::evaluator::{Scripts, Unread};
+use crate::gate::policy::{self, Policy};
 use crate::{foreign, text_file};
 use text_file::at;
 
@@ -48,6 +49,23 @@ pub fn load_with(path: &Path, files: &dyn Files, scripts: &dyn Scripts) -> Loade
     evaluators::join(&mut suite, &mut reading);
     evaluation::join(&mut suite);
     Loaded { suite, sources: reading.sources, problems: reading.problems.into_vec() }
+}
+
+/// Reads a file with a policy: the object that stands under `gates` in a suite, alone or under that key.
+pub fn load_policy(path: &Path, files: &dyn Files) -> (Option<Policy>, Sources, Vec<Problem>) {
+    let mut reading = Reading { problems: Problems::default(), sources: Sources::default(), files };
+    let mut policy = None;
+    if let Some(text) = text_file::read(&mut reading, path, None) {
+        let source = reading.sources.add(path, text);
+        let text = reading.sources.get(source).map(|it| it.text.clone()).unwrap_or_default();
+        let mut problems = Vec::new();
+        let node = read_tree(&text, source, false, &mut problems);
+        reading.problems.extend(problems);
+        if let Some(node) = &node {
+            policy::read(&mut reading, &mut policy, node.get("gates").unwrap_or(node));
+        }
+    }
+    (policy, reading.sources, reading.problems.into_vec())
 }
 
 struct Loading<'f> {

@@ -33,7 +33,7 @@ pub use ask::{Ask, AskPrompt};
 pub use evaluation::{EvaluationText, JudgeRun};
 pub use evaluators::{Evaluator, EvaluatorCode, EvaluatorKind, unusable_code};
 pub use judging::{Judge, PromptText};
-pub use load::{Loaded, load, load_with};
+pub use load::{Loaded, load, load_policy, load_with};
 pub use models::Role;
 pub use records::{
     CellType, Records, RowFile, RowFormat, RowSource, bad_row, directory_of_rows, file_without_rows, unreadable,
@@ -45,6 +45,7 @@ pub use tools::{Reach, ServerSpec, server_digest};
 use jurat_format::value::{FieldPath, Span, Spanned};
 
 pub use crate::comparison::{ExpectedValue, TaskComparison};
+use crate::gate::Policy;
 pub use crate::judge::Aggregate;
 pub use crate::model::Model;
 pub(crate) use crate::model::is_provider_and_model;
@@ -91,6 +92,8 @@ pub struct Suite {
     pub question: Vec<Spanned<FieldPath>>,
     /// What counts as good enough.
     pub thresholds: Thresholds,
+    /// What a change must not do.
+    pub gates: Option<Policy>,
     /// How often each case is run, unless the one who runs it says otherwise.
     pub repeat: Option<u32>,
     /// Whether hooks may run the author's code.

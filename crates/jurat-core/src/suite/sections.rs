@@ -15,6 +15,7 @@ use super::{
     Records, RowSource, Suite, agent_cases, agents, ask, campaign, deterministic_checks, evaluation, evaluators,
     models, records, rubric, scenario, task, template, tools,
 };
+use crate::gate::policy;
 use crate::verdict::thresholds;
 
 /// A key of the top level and what becomes of its value.
@@ -49,7 +50,7 @@ const fn reserved(name: &'static str, doc: &'static str) -> Section {
     section(Key::reserved(name, doc), &[], nothing)
 }
 
-static SECTIONS: [Section; 25] = [
+static SECTIONS: [Section; 26] = [
     section(Key::optional("suite", Form::Text, "the name of the suite"), &[], |reading, suite, at| {
         let name = reading.text("`suite`", at.node);
         suite.name = if at.is_main { name } else { suite.name.take() };
@@ -202,6 +203,11 @@ static SECTIONS: [Section; 25] = [
         Key::optional("thresholds", Form::Object(&thresholds::THRESHOLDS), "what the run must reach to pass"),
         &[],
         |reading, suite, at| thresholds::read(reading, &mut suite.thresholds, at.node),
+    ),
+    section(
+        Key::optional("gates", Form::Object(&policy::GATES), "what a change must not do, for `jurat gate`"),
+        &[],
+        |reading, suite, at| policy::read(reading, &mut suite.gates, at.node),
     ),
     section(Key::optional("agents", agents::FORM, "agents by name"), &[Part::Agent], |reading, suite, at| {
         agents::SECTION.read(reading, (&mut suite.lost, &mut suite.agents), ("agents", at.node), agents::read);

@@ -41,10 +41,19 @@ pub(super) struct Contrasting<'c> {
 
 /// A pair of units while columns are read.
 #[derive(Debug, Clone, Copy)]
-struct Unit {
+pub(super) struct Unit {
     /// The place of the shared row, and of the group.
-    row: usize,
-    group: usize,
+    pub(super) row: usize,
+    pub(super) group: usize,
+}
+
+/// Some of the pairs of units.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Part {
+    /// The numbers of rows of NEW; all of them when absent.
+    pub(super) rows: Option<HashSet<u64>>,
+    pub(super) prompt: Option<String>,
+    pub(super) subject: Option<String>,
 }
 
 impl<'c> Contrasting<'c> {
@@ -95,6 +104,70 @@ impl<'c> Contrasting<'c> {
         contrasting.compare_rows()?;
         contrasting.compare_served();
         Ok(contrasting)
+    }
+
+    /// Whether a pair of units belongs to a part.
+    fn is_in(&self, part: &Part, unit: Unit) -> bool {
+        let group = &self.groups.groups[unit.group];
+        let is = |wanted: &Option<String>, found: &Option<String>, of: &dyn Fn(&Variant) -> String| {
+            wanted.as_ref().is_none_or(|wanted| {
+                // What is not in the key is the same for all variants of NEW.
+                found
+                    .as_ref()
+                    .map_or_else(|| self.new.variants().iter().all(|it| of(&it.1) == *wanted), |it| it == wanted)
+            })
+        };
+        let row = u64::from(self.rows.shared[unit.row].1);
+        part.rows.as_ref().is_none_or(|it| it.contains(&row))
+            && is(&part.prompt, &group.prompt, &|it| it.prompt.clone())
+            && is(&part.subject, &group.subject, &|it| it.subject.clone())
+    }
+
+    /// Does something with each pair of units of a part.
+    pub(super) fn each_in(
+        &self,
+        part: &Part,
+        column: RunColumn,
+        mut take: impl FnMut(Unit, u32, &Repetitions, &Repetitions),
+    ) -> Result<(), CompareError> {
+        let of_base = self.base_column(column);
+        let codes = self.codes(of_base, column)?;
+        self.each(&codes, |unit, base, new| {
+            if self.is_in(part, unit) {
+                take(unit, self.cluster(unit), base, new);
+            }
+        });
+        Ok(())
+    }
+
+    /// The column of BASE for the task that NEW has in a column.
+    fn base_column(&self, column: RunColumn) -> RunColumn {
+        let Some(task) = self.new.tasks().iter().find(|it| it.column == column) else { return RunColumn::CASE };
+        self.base.tasks().iter().find(|it| it.id == task.id).map_or(RunColumn::CASE, |it| it.column)
+    }
+
+    pub(super) fn clustering(&self) -> Clustering {
+        self.clustering
+    }
+
+    pub(super) fn asked(&self) -> [&Asked; 2] {
+        [&self.asked[0], &self.asked[1]]
+    }
+
+    pub(super) fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// The mean scores of each pair of units of a part, with their clusters.
+    pub(super) fn scores_in(&self, part: &Part, column: RunColumn) -> Result<ScoreLine, CompareError> {
+        let scores = [self.base.scores(self.base_column(column))?, self.new.scores(column)?];
+        let mut line = ScoreLine::new(self.clustering);
+        self.each_unit(|unit, cases| {
+            if self.is_in(part, unit) {
+                line.add(mean_score(&scores[0], cases[0]), mean_score(&scores[1], cases[1]), self.cluster(unit));
+            }
+        });
+        Ok(line)
     }
 
     /// The line about cases alone.
@@ -172,7 +245,7 @@ impl<'c> Contrasting<'c> {
         self.clusters.as_ref().map_or(unit.row as u32, |it| it[unit.row])
     }
 
-    fn n_clusters(&self) -> usize {
+    pub(super) fn n_clusters(&self) -> usize {
         match &self.clusters {
             Some(clusters) => clusters.iter().max().map_or(0, |it| *it as usize + 1),
             None => self.rows.shared.len(),
@@ -342,12 +415,7 @@ impl<'c> Contrasting<'c> {
         }
         let mut line = ScoreLine::new(self.clustering);
         self.each_unit(|unit, cases| {
-            let mean = |side: usize| {
-                let of_case = |case: u64| scores[side].get(case as usize).copied().flatten();
-                let known: Vec<f64> = cases[side].numbers().filter_map(of_case).collect();
-                (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
-            };
-            line.add(mean(0), mean(1), self.cluster(unit));
+            line.add(mean_score(&scores[0], cases[0]), mean_score(&scores[1], cases[1]), self.cluster(unit));
         });
         let line = line.finish(About::Score { task: was.id.clone() }, self.options.confidence, self.options.score_test);
         Ok(Some(line).filter(|it| it.pairs + it.unknown > 0))
@@ -386,7 +454,7 @@ impl<'c> Contrasting<'c> {
         }
     }
 
-    fn cases(&self, unit: Unit) -> [UnitCases<'_>; 2] {
+    pub(super) fn cases(&self, unit: Unit) -> [UnitCases<'_>; 2] {
         let ((base, new), group) = (self.rows.shared[unit.row], &self.groups.groups[unit.group]);
         let of = |table: &dyn Table, row: u32, variants| UnitCases {
             first: u64::from(row) * table.n_variants() as u64,
@@ -558,6 +626,13 @@ impl<'c> Contrasting<'c> {
         let (base, new) = (tally(self.base, &codes[0]), tally(self.new, &codes[1]));
         Ok(unpaired(about, base, new, self.options.confidence))
     }
+}
+
+/// The mean score of the cases of a unit that have one.
+fn mean_score(scores: &[Option<f64>], cases: UnitCases<'_>) -> Option<f64> {
+    let of_case = |case: u64| scores.get(case as usize).copied().flatten();
+    let known: Vec<f64> = cases.numbers().filter_map(of_case).collect();
+    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
 }
 
 /// The tag of cases that come first in every list.

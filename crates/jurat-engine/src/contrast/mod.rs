@@ -2,25 +2,32 @@
 //!
 //! A column of a million verdicts is a megabyte, and at most two are held at a time; nothing else grows with the number of cases but the list of pairs.
 
+mod baseline;
 mod contrasting;
 mod definition;
 mod error;
+mod gate;
 mod pairing;
 mod run_table;
 mod selection;
 mod spending;
 mod table;
 
+use std::io::Write;
 use std::path::Path;
 
 use jurat_core::contrast::{Comparison, ScoreTest, SidePair, rank};
 use jurat_core::statistics::Confidence;
 use jurat_format::problem::listed_all;
 use jurat_format::value::FieldPath;
+use jurat_store::run::Variant;
 
+pub use baseline::BaselineError;
 pub use error::CompareError;
+pub use gate::{gate, rehearse};
 pub use selection::{BadSelection, Dimension, Selection, Unpairable};
 
+use baseline::BaselineTable;
 use contrasting::Contrasting;
 use pairing::common_keys;
 use run_table::RunTable;
@@ -66,13 +73,22 @@ impl Default for CompareOptions {
 pub struct ComparedSide(Box<dyn Table>);
 
 impl ComparedSide {
-    /// Opens the variants of a run that a selection names.
+    /// Opens the variants of a run that a selection names; a file whose name ends in `.jsonl` is a baseline.
     pub fn open(path: &Path, selection: &Selection) -> Result<ComparedSide, CompareError> {
-        let table = RunTable::new(RunView::open(path)?, &selection.to_string(), selection)?;
+        let is_baseline = path.extension().is_some_and(|it| it == "jsonl");
+        let table: Box<dyn Table> = match is_baseline {
+            true => Box::new(BaselineTable::read(path, selection)?),
+            false => Box::new(RunTable::new(RunView::open(path)?, &selection.to_string(), selection)?),
+        };
         match table.variants().is_empty() {
             true => Err(no_variant(path, selection)?),
-            false => Ok(ComparedSide(Box::new(table))),
+            false => Ok(ComparedSide(table)),
         }
+    }
+
+    /// Writes it without its texts, as JSON lines that [`ComparedSide::open`] reads.
+    pub fn write_baseline(&self, out: &mut dyn Write) -> Result<(), BaselineError> {
+        baseline::write(&*self.0, out)
     }
 
     /// The sides that a run has by a dimension: one for each prompt, or for each subject; `base` first, when it is named.
@@ -107,9 +123,10 @@ impl std::fmt::Debug for ComparedSide {
 }
 
 fn no_variant(path: &Path, selection: &Selection) -> Result<CompareError, CompareError> {
-    let view = RunView::open(path)?;
+    let whole = ComparedSide::open(path, &Selection::whole(selection.run.clone()))?;
+    let variants: Vec<Variant> = whole.0.variants().iter().map(|it| it.1.clone()).collect();
     let dimension = if selection.subject.is_some() { Dimension::Subject } else { Dimension::Prompt };
-    let has = dimension.values(&view.head().variants);
+    let has = dimension.values(&variants);
     let has = if has.iter().all(|it| it.is_empty()) { "not named".to_owned() } else { listed_all(has.iter().copied()) };
     Ok(CompareError::NoVariant { side: selection.to_string(), dimension: dimension.name(), has })
 }

@@ -1,6 +1,6 @@
 //! A run as a side of a comparison.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jurat_core::contrast::provenance::Definition;
 use jurat_core::contrast::{ChangeSide, Side};
@@ -221,6 +221,19 @@ impl Table for RunTable {
         Ok(all.then_some(values))
     }
 
+    fn tagged(&self, tag: &str) -> Result<Option<HashSet<u64>>, ViewError> {
+        let defined = self.view.plan().scenarios.len() + self.view.plan().cases.len();
+        let is_tagged = |tags: &[String]| tags.iter().any(|it| it == tag);
+        let of_place = |it: &usize| self.defined_tags(*it as u64).is_some_and(is_tagged);
+        let mut rows: HashSet<u64> = (0..defined).filter(of_place).map(|it| it as u64).collect();
+        let all = self.each_row(|row, value| {
+            if is_tagged(&tags_of_row(value)) {
+                rows.insert(row);
+            }
+        })?;
+        Ok(all.then_some(rows))
+    }
+
     fn tags(&self, case: u64) -> Result<Vec<String>, ViewError> {
         if let Some(tags) = self.defined_tags(case / self.n_variants() as u64) {
             return Ok(tags.to_vec());
@@ -238,6 +251,10 @@ impl Table for RunTable {
 
     fn id(&self, case: u64) -> Result<String, ViewError> {
         Ok(self.view.reader().case(CaseIx(case))?.map_or_else(String::new, |it| self.view.case_name(&it)))
+    }
+
+    fn row_id(&self, case: u64) -> Result<String, ViewError> {
+        Ok(self.view.reader().case(CaseIx(case))?.map_or_else(String::new, |it| it.id))
     }
 
     fn describe(&self, case: u64, task: Option<&str>, side: &mut ChangeSide) -> Result<(), ViewError> {

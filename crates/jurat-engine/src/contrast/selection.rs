@@ -12,6 +12,8 @@ pub struct Selection {
     pub run: String,
     pub prompt: Option<String>,
     pub subject: Option<String>,
+    /// The repetitions that belong to it, counted from 0; all of them when absent.
+    pub replicates: Option<Vec<u32>>,
 }
 
 /// Why the name of a side cannot be read.
@@ -62,7 +64,8 @@ impl Selection {
 
     pub(super) fn is_meant(&self, variant: &Variant) -> bool {
         let is = |wanted: &Option<String>, has: &String| wanted.as_ref().is_none_or(|it| it == has);
-        is(&self.prompt, &variant.prompt) && is(&self.subject, &variant.subject)
+        let is_repetition = self.replicates.as_ref().is_none_or(|it| it.contains(&variant.replicate));
+        is(&self.prompt, &variant.prompt) && is(&self.subject, &variant.subject) && is_repetition
     }
 }
 

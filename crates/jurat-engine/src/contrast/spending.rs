@@ -78,7 +78,7 @@ impl SpendingLines {
 }
 
 /// What the cases of a unit took; cases in which nothing was asked are left out.
-fn amounts(asked: &Asked, unit: UnitCases<'_>, of: fn(&CaseAsked) -> Amount) -> Vec<Amount> {
+pub(super) fn amounts(asked: &Asked, unit: UnitCases<'_>, of: fn(&CaseAsked) -> Amount) -> Vec<Amount> {
     let of_case = |case: u64| asked.cases.get(&case).map(of).filter(|it| it.answers > 0);
     unit.numbers().filter_map(of_case).collect()
 }

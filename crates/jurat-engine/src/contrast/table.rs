@@ -1,11 +1,12 @@
 //! What is compared, column by column: a run, or a baseline that was exported from one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jurat_core::contrast::provenance::Definition;
 use jurat_core::contrast::{ChangeSide, Side};
 use jurat_format::value::FieldPath;
 use jurat_store::run::{Code, Column, RowKey, Variant};
+use serde::{Deserialize, Serialize};
 
 use crate::view::ViewError;
 
@@ -48,6 +49,9 @@ pub(super) trait Table {
     /// are stored and those that passed may not be, so what is left says nothing.
     fn values(&self, path: &FieldPath) -> Result<Option<HashMap<u64, String>>, ViewError>;
 
+    /// The rows with a tag; `None` when some rows cannot be read.
+    fn tagged(&self, tag: &str) -> Result<Option<HashSet<u64>>, ViewError>;
+
     /// The tags of the case with this number.
     fn tags(&self, case: u64) -> Result<Vec<String>, ViewError>;
 
@@ -56,7 +60,10 @@ pub(super) trait Table {
 
     fn group_by(&self) -> Vec<FieldPath>;
 
-    /// The id of the case with this number, as people see it.
+    /// The id of the row of the case with this number.
+    fn row_id(&self, case: u64) -> Result<String, ViewError>;
+
+    /// What the case with this number is called: its id, or the file and the number of its row.
     fn id(&self, case: u64) -> Result<String, ViewError>;
 
     /// What there is to say about one case: what was answered, or what a task looked at where answers are recorded; and why it failed.
@@ -94,7 +101,8 @@ pub(super) struct CaseAsked {
 }
 
 /// What some answers took.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Amount {
     pub(super) answers: u64,
     pub(super) unpriced: u64,

@@ -58,7 +58,7 @@ fn write_side(members: &mut Members<'_>, side: &Side, results_only: bool) {
     members.flag("complete", side.is_complete);
 }
 
-fn write_note(members: &mut Members<'_>, note: &Note, contrast: &Contrast) {
+pub(crate) fn write_note(members: &mut Members<'_>, note: &Note, contrast: &Contrast) {
     members.text("code", note.finding.name());
     if let Some(task) = &note.task {
         members.text("task", task);
@@ -125,7 +125,7 @@ fn write_contrast_line(members: &mut Members<'_>, line: &Line, contrast: &Contra
 }
 
 /// The members of a line that do not depend on the rest of the comparison.
-pub(crate) fn write_line_members(members: &mut Members<'_>, line: &Line) {
+fn write_line_members(members: &mut Members<'_>, line: &Line) {
     members.text("about", line.about.name());
     write_about(members, &line.about);
     members.number("pairs", line.pairs);

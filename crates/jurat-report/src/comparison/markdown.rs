@@ -39,10 +39,10 @@ pub fn write_markdown(out: &mut dyn Write, comparison: &Comparison) -> io::Resul
 }
 
 /// Sentences, notes, tables and cases.
-pub(crate) fn write_body(text: &mut String, contrast: &Contrast, confidence: Confidence) {
+fn write_body(text: &mut String, contrast: &Contrast, confidence: Confidence) {
     write_sentences(text, contrast, confidence);
     write_notes(text, contrast);
-    write_table(text, contrast, confidence);
+    write_metrics(text, contrast, confidence);
     write_cases(text, contrast);
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn write_notes(text: &mut String, contrast: &Contrast) {
 }
 
 /// Rates, scores and what answers took.
-pub(crate) fn write_table(text: &mut String, contrast: &Contrast, confidence: Confidence) {
+pub(crate) fn write_metrics(text: &mut String, contrast: &Contrast, confidence: Confidence) {
     let interval = numbers::percent(confidence.level());
     let _ = writeln!(text, "| | pairs | base | new | difference | {interval} interval | p | says |");
     let _ = writeln!(text, "|---|--:|--:|--:|--:|--:|--:|---|");

@@ -11,7 +11,9 @@ mod tables;
 mod text;
 
 pub use json::write_json;
+pub(crate) use json::write_note;
 pub use markdown::write_markdown;
+pub(crate) use markdown::{write_cases, write_metrics, write_notes, write_sentences};
 pub use text::write_text;
 
 /// How a comparison is written for people.

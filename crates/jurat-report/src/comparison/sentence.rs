@@ -79,10 +79,8 @@ fn not_shown(line: &Line, interval: Interval) -> String {
 fn bounds(line: &Line) -> Option<String> {
     let (least, most) = line.least.zip(line.most).filter(|_| line.unknown > 0)?;
     let cases = counted(line.unknown, "case");
-    let (all, robust) = match line.robust {
-        Some(true) => ("they all", " Either way the conclusion stays the same."),
-        _ => ("they all", ""),
-    };
+    let all = if line.unknown == 1 { "it" } else { "they all" };
+    let robust = if line.robust == Some(true) { " Either way the conclusion stays the same." } else { "" };
     Some(format!(
         "{cases} could not be compared; had {all} gone against NEW the difference would be {} points, had {all} gone for it {}.{robust}",
         points(least),

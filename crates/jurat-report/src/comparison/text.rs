@@ -87,11 +87,11 @@ fn write_sides(out: &mut dyn Write, sides: [&Side; 2], options: ComparisonOption
     let width = sides.iter().map(|it| it.name.chars().count()).max().unwrap_or_default();
     for (word, side) in [("BASE", sides[0]), ("NEW ", sides[1])] {
         let padding = " ".repeat(width - side.name.chars().count());
-        let run = if options.results_only || side.name == side.run_id { "" } else { &side.run_id };
+        let is_named = options.results_only || side.name == side.run_id;
+        let run = if is_named { String::new() } else { format!("  {}", side.run_id) };
         let state = if side.is_complete { "" } else { ", not complete" };
-        let cases = counted(side.cases, "case");
-        let line = format!("{word}  {}{padding}  {run}  {cases}{state}", side.name);
-        writeln!(out, "{}", visible_line(&line.replace("    ", "  ")))?;
+        let line = format!("{word}  {}{padding}{run}  {}{state}", side.name, counted(side.cases, "case"));
+        writeln!(out, "{}", visible_line(&line))?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //!
 //! The command takes its `--to`, the extensions of `-o`, its help and its errors from the list, and Python its names.
 
+mod baseline;
 mod csv;
 mod effects;
 mod json;
@@ -18,6 +19,7 @@ use jurat_format::problem::listed_all;
 
 use crate::{Error, Export};
 
+pub use baseline::BASELINE;
 pub use csv::CSV;
 pub use effects::EFFECTS;
 pub use json::JSON;
@@ -27,7 +29,7 @@ pub use markdown::MARKDOWN;
 pub use parquet::PARQUET;
 
 /// Every format, in the order in which they are listed.
-pub static FORMATS: &[&Format] = &[&JSON, &JSON_LINES, &CSV, &PARQUET, &JUNIT, &MARKDOWN, &EFFECTS];
+pub static FORMATS: &[&Format] = &[&JSON, &JSON_LINES, &CSV, &PARQUET, &JUNIT, &MARKDOWN, &EFFECTS, &BASELINE];
 
 /// What a run is exported as; see [`Run::export`](crate::Run::export).
 ///

@@ -1,0 +1,154 @@
+//! From what was found to a verdict.
+
+use crate::statistics::holm;
+
+/// What becomes of a condition, or of all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GateVerdict {
+    Pass,
+    Fail,
+    /// There is not enough to say either.
+    Undecided,
+}
+
+impl GateVerdict {
+    pub fn name(self) -> &'static str {
+        match self {
+            GateVerdict::Pass => "pass",
+            GateVerdict::Fail => "fail",
+            GateVerdict::Undecided => "undecided",
+        }
+    }
+}
+
+/// Which side of its bound a metric must be on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wants {
+    AtLeast,
+    /// Strictly.
+    MoreThan,
+    AtMost,
+}
+
+/// One-sided bounds of a metric, each valid by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Bounds {
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+}
+
+/// What the bounds of a metric say about a condition.
+pub fn condition_verdict(bounds: Bounds, bound: f64, wants: Wants) -> GateVerdict {
+    let Bounds { low, high } = bounds;
+    let (passes, fails) = match wants {
+        Wants::AtLeast => (low.is_some_and(|it| it >= bound), high.is_some_and(|it| it < bound)),
+        Wants::MoreThan => (low.is_some_and(|it| it > bound), high.is_some_and(|it| it < bound)),
+        Wants::AtMost => (high.is_some_and(|it| it <= bound), low.is_some_and(|it| it > bound)),
+    };
+    match (passes, fails) {
+        (true, false) => GateVerdict::Pass,
+        (false, true) => GateVerdict::Fail,
+        _ => GateVerdict::Undecided,
+    }
+}
+
+/// What a condition found, as observed and with everything that is unknown against NEW and for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measure {
+    pub wants: Wants,
+    pub bound: f64,
+    pub observed: Bounds,
+    /// `None` where nothing is unknown.
+    pub least: Option<Bounds>,
+    pub most: Option<Bounds>,
+}
+
+/// The verdict of a measured condition: passing needs the observed and the unfavourable case, failing the observed and the favourable one.
+pub fn decide(measure: &Measure) -> GateVerdict {
+    let verdict = |it: Bounds| condition_verdict(it, measure.bound, measure.wants);
+    let or_observed = |it: Option<Bounds>| it.map_or_else(|| verdict(measure.observed), verdict);
+    // What is against NEW is the least where more is wanted, and the most where less is.
+    let (against, favourable) = match measure.wants {
+        Wants::AtLeast | Wants::MoreThan => (measure.least, measure.most),
+        Wants::AtMost => (measure.most, measure.least),
+    };
+    match verdict(measure.observed) {
+        GateVerdict::Pass if or_observed(against) == GateVerdict::Pass => GateVerdict::Pass,
+        GateVerdict::Fail if or_observed(favourable) == GateVerdict::Fail => GateVerdict::Fail,
+        _ => GateVerdict::Undecided,
+    }
+}
+
+/// The verdicts of all conditions together, with their p values of failing: one that fails only by chance among many is undecided. Returns the adjusted p values, the
+/// verdicts and the verdict over all. Conditions that count have no p value and are never held back.
+pub fn overall(
+    conditions: &[(GateVerdict, Option<f64>)],
+    alpha: f64,
+) -> (Vec<Option<f64>>, Vec<GateVerdict>, GateVerdict) {
+    let p: Vec<f64> = conditions.iter().filter_map(|it| it.1).collect();
+    let mut adjusted = holm(&p).into_iter();
+    let adjusted: Vec<Option<f64>> = conditions.iter().map(|it| it.1.and_then(|_| adjusted.next())).collect();
+    let held_back = |(verdict, p): (GateVerdict, Option<f64>)| match verdict {
+        GateVerdict::Fail if p.is_some_and(|it| it > alpha) => GateVerdict::Undecided,
+        verdict => verdict,
+    };
+    let verdicts: Vec<GateVerdict> =
+        conditions.iter().map(|it| it.0).zip(adjusted.iter().copied()).map(held_back).collect();
+    let verdict = all(&verdicts);
+    (adjusted, verdicts, verdict)
+}
+
+/// One that fails fails all; nothing at all is undecided.
+pub(super) fn all(verdicts: &[GateVerdict]) -> GateVerdict {
+    if verdicts.contains(&GateVerdict::Fail) {
+        GateVerdict::Fail
+    } else if verdicts.is_empty() || verdicts.contains(&GateVerdict::Undecided) {
+        GateVerdict::Undecided
+    } else {
+        GateVerdict::Pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn verdict(low: f64, high: f64, bound: f64, wants: Wants, expected: GateVerdict) {
+        assert_eq!(condition_verdict(Bounds { low: Some(low), high: Some(high) }, bound, wants), expected);
+    }
+
+    #[test]
+    fn between_pass_and_fail_nothing_is_decided() {
+        verdict(0.91, 0.97, 0.9, Wants::AtLeast, GateVerdict::Pass);
+        verdict(0.7, 0.85, 0.9, Wants::AtLeast, GateVerdict::Fail);
+        verdict(0.7, 0.9, 0.9, Wants::AtLeast, GateVerdict::Undecided);
+        verdict(0.0, 0.1, 0.0, Wants::MoreThan, GateVerdict::Undecided);
+        verdict(1.3, 1.6, 1.2, Wants::AtMost, GateVerdict::Fail);
+        verdict(1.0, 1.2, 1.2, Wants::AtMost, GateVerdict::Pass);
+        assert_eq!(condition_verdict(Bounds::default(), 0.9, Wants::AtLeast), GateVerdict::Undecided);
+    }
+
+    #[test]
+    fn what_is_unknown_must_not_change_a_verdict() {
+        let bounds = |low, high| Bounds { low: Some(low), high: Some(high) };
+        let measure = |least, most| Measure {
+            wants: Wants::AtLeast,
+            bound: 0.9,
+            observed: bounds(0.92, 0.97),
+            least: Some(least),
+            most: Some(most),
+        };
+        assert_eq!(decide(&measure(bounds(0.91, 0.96), bounds(0.93, 0.98))), GateVerdict::Pass);
+        assert_eq!(decide(&measure(bounds(0.88, 0.96), bounds(0.93, 0.98))), GateVerdict::Undecided);
+    }
+
+    #[test]
+    fn a_failure_that_chance_explains_is_undecided() {
+        let fail = |p| (GateVerdict::Fail, Some(p));
+        assert_eq!(overall(&[fail(0.01), (GateVerdict::Pass, Some(0.8))], 0.05).2, GateVerdict::Fail);
+        assert_eq!(overall(&[fail(0.04), fail(0.04)], 0.05).1, [GateVerdict::Undecided; 2]);
+        assert_eq!(overall(&[(GateVerdict::Fail, None), (GateVerdict::Pass, Some(0.6))], 0.05).2, GateVerdict::Fail);
+        assert_eq!(overall(&[], 0.05).2, GateVerdict::Undecided);
+    }
+}

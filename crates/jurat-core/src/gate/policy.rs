@@ -1,0 +1,456 @@
+//! `gates`: what a change must not do.
+//!
+//! ```yaml
+//! gates:
+//!   base: baselines/main.jsonl
+//!   conditions:
+//!     - { id: quality, not_worse: 0.03 }
+//!     - { id: answered, task: answered, at_least: 0.9 }
+//!     - { id: critical, tag: critical, no_new_failures: true }
+//! ```
+
+use jurat_format::choices;
+use jurat_format::codes;
+use jurat_format::field::{Defaulted, Field};
+use jurat_format::form::{Form, Key, Object};
+use jurat_format::problem::{Problem, listed};
+use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
+use jurat_format::value::{FieldPath, Node, Spanned};
+
+use crate::statistics::Confidence;
+
+/// What a change must not do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    /// The run or the baseline that NEW is compared with.
+    pub base: Option<Spanned<String>>,
+    /// One-sided: at most this share of changes that breach a condition pass it.
+    pub confidence: Confidence,
+    pub missing: Missing,
+    /// What may differ between BASE and NEW without making conditions undecided.
+    pub allow: Vec<String>,
+    pub conditions: Vec<Condition>,
+}
+
+impl Default for Policy {
+    fn default() -> Policy {
+        Policy {
+            base: None,
+            confidence: Confidence::USUAL,
+            missing: Missing::Bound,
+            allow: Vec::new(),
+            conditions: Vec::new(),
+        }
+    }
+}
+
+choices! {
+    /// What is made of cases that could not be judged.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Missing {
+        /// A condition must also hold if they had gone the other way.
+        Bound = "bound",
+        /// They are left out.
+        Observed = "observed",
+    }
+}
+
+choices! {
+    /// When a repeated case passes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RepetitionRule {
+        All = "all",
+        Majority = "majority",
+        Any = "any",
+    }
+}
+
+choices! {
+    /// What a pass rate is of.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum On {
+        Cases = "cases",
+        Judgements = "judgements",
+    }
+}
+
+/// What must hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Condition {
+    pub id: Spanned<String>,
+    pub kind: Kind,
+    pub selector: Selector,
+    pub confidence: Option<Confidence>,
+    /// Whether it is reported and changes no verdict.
+    pub advisory: bool,
+    pub allow: Vec<String>,
+    pub repetitions: RepetitionRule,
+}
+
+/// What is judged, and against what.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// The pass rate of NEW is at least this.
+    AtLeast(f64),
+    /// NEW is at most this much worse than BASE.
+    NotWorse(f64),
+    /// NEW is more than this much better than BASE.
+    Better(f64),
+    /// What a case costs, in dollars.
+    Cost(Limit),
+    /// The tokens of a case.
+    Tokens(Limit),
+    /// The mean latency of a case, in milliseconds.
+    LatencyMs(Limit),
+    LatencyP95Ms(Limit),
+    /// No case that passed in BASE fails in NEW.
+    NoNewFailures,
+    /// All cases pass.
+    AllPass,
+    /// The share of cases that could not be judged.
+    Errors(f64),
+    /// The share of cases that passed and failed.
+    Flaky(f64),
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::AtLeast(_) => AT_LEAST.key.name,
+            Kind::NotWorse(_) => NOT_WORSE.key.name,
+            Kind::Better(_) => BETTER.key.name,
+            Kind::Cost(_) => COST.key.name,
+            Kind::Tokens(_) => TOKENS.key.name,
+            Kind::LatencyMs(_) => LATENCY_MS.key.name,
+            Kind::LatencyP95Ms(_) => LATENCY_P95_MS.key.name,
+            Kind::NoNewFailures => NO_NEW_FAILURES.key.name,
+            Kind::AllPass => ALL_PASS.key.name,
+            Kind::Errors(_) => ERRORS.key.name,
+            Kind::Flaky(_) => FLAKY.key.name,
+        }
+    }
+
+    /// Whether it compares NEW with BASE.
+    pub fn needs_base(self) -> bool {
+        match self {
+            Kind::NotWorse(_) | Kind::Better(_) | Kind::NoNewFailures => true,
+            Kind::Cost(limit) | Kind::Tokens(limit) | Kind::LatencyMs(limit) | Kind::LatencyP95Ms(limit) => {
+                limit.of_base
+            }
+            Kind::AtLeast(_) | Kind::AllPass | Kind::Errors(_) | Kind::Flaky(_) => false,
+        }
+    }
+}
+
+/// The most that something may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limit {
+    pub at_most: f64,
+    /// Whether it is a multiple of what BASE takes.
+    pub of_base: bool,
+}
+
+/// Which results a condition looks at.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Selector {
+    /// A task, or `*` for each counted one; the case when absent.
+    pub task: Option<Spanned<String>>,
+    pub on_judgements: bool,
+    pub is_score: bool,
+    /// The cases with this value at a path.
+    pub slice: Option<(Spanned<FieldPath>, String)>,
+    pub tag: Option<Spanned<String>>,
+    pub prompt: Option<Spanned<String>>,
+    pub subject: Option<Spanned<String>>,
+}
+
+impl Selector {
+    /// In words, for reports; empty for all cases.
+    pub fn words(&self) -> String {
+        let text = |it: &Option<Spanned<String>>| it.as_ref().map(|it| it.value.clone());
+        let mut words = Vec::new();
+        words.extend(text(&self.task));
+        words.extend(self.is_score.then(|| "score".to_owned()));
+        words.extend(self.on_judgements.then(|| "judgements".to_owned()));
+        words.extend(self.slice.as_ref().map(|(path, value)| format!("{} = {value}", path.value)));
+        for (name, value) in [("tag", &self.tag), ("prompt", &self.prompt), ("subject", &self.subject)] {
+            words.extend(text(value).map(|it| format!("{name} {it}")));
+        }
+        words.join(", ")
+    }
+}
+
+const ID: Field<Spanned<String>> = Field::required("id", shape::TEXT, "its name in reports");
+const TASK: Field<Spanned<String>> = Field::optional(
+    "task",
+    shape::TEXT,
+    "the task whose results count, or `\"*\"` for a condition on each counted task",
+)
+.default_words("the case as a whole");
+const ON: Defaulted<On> =
+    Field::optional("on", shape::choice(), "what a pass rate is of: cases, or all judgements of counted tasks")
+        .default_choice("cases");
+const SCORE: Defaulted<bool> =
+    Field::optional("score", shape::BOOLEAN, "whether the score of the task is compared rather than its pass rate")
+        .default(false);
+const SLICE: Field<(Spanned<FieldPath>, String)> = Field::optional(
+    "slice",
+    Shape::new(Form::Map(&Form::Text), slice),
+    "only cases with this value at a path, such as `{ language: de }`",
+);
+const TAG: Field<Spanned<String>> = Field::optional("tag", shape::TEXT, "only cases with this tag");
+const PROMPT: Field<Spanned<String>> = Field::optional("prompt", shape::TEXT, "only cases of this prompt");
+const SUBJECT: Field<Spanned<String>> = Field::optional("subject", shape::TEXT, "only cases of this subject");
+const CONFIDENCE: Field<f64> = Field::optional(
+    "confidence",
+    shape::SHARE,
+    "one-sided confidence, above 0.5: at most the rest of all changes that breach a condition pass it",
+);
+const ADVISORY: Defaulted<bool> =
+    Field::optional("advisory", shape::BOOLEAN, "whether it is reported and changes no verdict").default(false);
+const ALLOW: Field<Vec<String>> = Field::optional(
+    "allow",
+    shape::STRINGS,
+    "what may differ between the runs without making a condition undecided: `suite`, `task`, `judge`, `evaluator`",
+);
+const REPETITIONS: Defaulted<RepetitionRule> =
+    Field::optional("repetitions", shape::choice(), "when a repeated case passes, for conditions that count cases")
+        .default_choice("all");
+
+const AT_LEAST: Field<f64> = Field::optional("at_least", shape::SHARE, "the least pass rate of NEW");
+const NOT_WORSE: Field<f64> = Field::optional(
+    "not_worse",
+    shape::AMOUNT,
+    "how much worse than BASE NEW may be: a share, or a number of the score's unit",
+);
+const BETTER: Field<f64> = Field::optional("better", shape::AMOUNT, "how much better than BASE NEW must be");
+const COST: Field<Limit> =
+    Field::optional("cost", LIMIT_SHAPE, "what a case of NEW may cost: dollars, or a multiple of BASE");
+const TOKENS: Field<Limit> =
+    Field::optional("tokens", LIMIT_SHAPE, "the tokens that a case of NEW may take, or a multiple of BASE");
+const LATENCY_MS: Field<Limit> = Field::optional(
+    "latency_ms",
+    LIMIT_SHAPE,
+    "the mean latency of a case of NEW in milliseconds; as a multiple, the median of the cases' ratios",
+);
+const LATENCY_P95_MS: Field<Limit> = Field::optional(
+    "latency_p95_ms",
+    LIMIT_SHAPE,
+    "the latency in milliseconds that 95 % of the cases of NEW do not exceed",
+);
+const NO_NEW_FAILURES: Field<bool> =
+    Field::optional("no_new_failures", shape::BOOLEAN, "no case that passed in BASE fails in NEW");
+const ALL_PASS: Field<bool> = Field::optional("all_pass", shape::BOOLEAN, "all cases pass in NEW");
+const ERRORS: Field<f64> =
+    Field::optional("errors", SHARE_LIMIT, "the largest share of cases that could not be judged or did not run");
+const FLAKY: Field<f64> =
+    Field::optional("flaky", SHARE_LIMIT, "the largest share of repeated cases that passed once and failed once");
+
+const AT_MOST: Field<f64> = Field::required("at_most", shape::AMOUNT, "the largest value that is accepted");
+const OF: Field<String> =
+    Field::optional("of", Shape::new(Form::Choice(&["base"]), base), "`base` for a multiple of what BASE takes");
+
+static LIMIT: Object = Object { what: "a limit", keys: &[AT_MOST.key, OF.key] };
+const LIMIT_SHAPE: Shape<Limit> = Shape::new(Form::Object(&LIMIT), limit);
+
+const AT_MOST_SHARE: Field<f64> = Field::required("at_most", shape::SHARE, "the largest share that is accepted");
+static OF_CASES: Object = Object { what: "a limit of a share", keys: &[AT_MOST_SHARE.key] };
+const SHARE_LIMIT: Shape<f64> = Shape::new(Form::Object(&OF_CASES), |reading, _, node| {
+    let fields = OF_CASES.fields(reading, node)?;
+    fields.read(reading, &AT_MOST_SHARE)
+});
+
+/// The keys that say what must hold. A condition has one.
+const KINDS: [Key; 11] = [
+    AT_LEAST.key,
+    NOT_WORSE.key,
+    BETTER.key,
+    COST.key,
+    TOKENS.key,
+    LATENCY_MS.key,
+    LATENCY_P95_MS.key,
+    NO_NEW_FAILURES.key,
+    ALL_PASS.key,
+    ERRORS.key,
+    FLAKY.key,
+];
+
+static CONDITION: Object = Object {
+    what: "a condition",
+    keys: &[
+        ID.key,
+        KINDS[0],
+        KINDS[1],
+        KINDS[2],
+        KINDS[3],
+        KINDS[4],
+        KINDS[5],
+        KINDS[6],
+        KINDS[7],
+        KINDS[8],
+        KINDS[9],
+        KINDS[10],
+        TASK.key,
+        ON.key,
+        SCORE.key,
+        SLICE.key,
+        TAG.key,
+        PROMPT.key,
+        SUBJECT.key,
+        CONFIDENCE.key,
+        ADVISORY.key,
+        ALLOW.key,
+        REPETITIONS.key,
+    ],
+};
+
+const BASE: Field<Spanned<String>> = Field::optional(
+    "base",
+    shape::TEXT,
+    "the run or exported baseline that NEW is compared with; `--base` comes first",
+);
+const MISSING: Defaulted<Missing> = Field::optional(
+    "missing",
+    shape::choice(),
+    "what is made of cases that could not be judged: a condition must hold whatever they had been, or they are left out",
+)
+.default_choice("bound");
+const CONDITIONS: Field<Vec<Condition>> = Field::optional(
+    "conditions",
+    Shape::new(const { Form::List(&Form::Object(&CONDITION)) }, conditions),
+    "what must hold; without any, nothing is decided",
+);
+
+pub(crate) static GATES: Object =
+    Object { what: "`gates`", keys: &[BASE.key, CONFIDENCE.key, MISSING.key, ALLOW.key, CONDITIONS.key] };
+
+/// Reads a policy into that of the files before: conditions are joined, everything else is replaced.
+pub(crate) fn read(reading: &mut Reading<'_>, policy: &mut Option<Policy>, node: &Node<'_>) {
+    let Some(fields) = GATES.fields(reading, node) else { return };
+    let own = policy.get_or_insert_with(Policy::default);
+    own.base = fields.read(reading, &BASE).or(own.base.take());
+    if let Some(level) = fields.read(reading, &CONFIDENCE) {
+        own.confidence = confidence(reading, level, node).unwrap_or(own.confidence);
+    }
+    own.missing = fields.value(reading, &MISSING);
+    own.allow.extend(fields.read(reading, &ALLOW).unwrap_or_default());
+    own.conditions.extend(fields.read(reading, &CONDITIONS).unwrap_or_default());
+}
+
+/// A confidence that a one-sided bound can have.
+fn confidence(reading: &mut Reading<'_>, level: f64, node: &Node<'_>) -> Option<Confidence> {
+    let found = Confidence::new(level).filter(|it| it.two_sided().is_some());
+    if found.is_none() {
+        let message = format!("`confidence` must lie between 0.5 and 1, not be {level}");
+        reading
+            .problem(Problem::new(&codes::WRONG_VALUE, message).at(node.span, "here").help("write `confidence: 0.95`"));
+    }
+    found
+}
+
+fn conditions(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<Condition>> {
+    let items = reading.list(what, "a list of conditions", node);
+    Some(items.iter().filter_map(|it| condition(reading, it)).collect())
+}
+
+fn condition(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Condition> {
+    let fields = CONDITION.fields(reading, node)?;
+    let id = fields.read(reading, &ID);
+    let mut kinds = Vec::new();
+    kinds.extend(fields.read(reading, &AT_LEAST).map(Kind::AtLeast));
+    kinds.extend(fields.read(reading, &NOT_WORSE).map(Kind::NotWorse));
+    kinds.extend(fields.read(reading, &BETTER).map(Kind::Better));
+    kinds.extend(fields.read(reading, &COST).map(Kind::Cost));
+    kinds.extend(fields.read(reading, &TOKENS).map(Kind::Tokens));
+    kinds.extend(fields.read(reading, &LATENCY_MS).map(Kind::LatencyMs));
+    kinds.extend(fields.read(reading, &LATENCY_P95_MS).map(Kind::LatencyP95Ms));
+    kinds.extend(fields.read(reading, &NO_NEW_FAILURES).filter(|it| *it).map(|_| Kind::NoNewFailures));
+    kinds.extend(fields.read(reading, &ALL_PASS).filter(|it| *it).map(|_| Kind::AllPass));
+    kinds.extend(fields.read(reading, &ERRORS).map(Kind::Errors));
+    kinds.extend(fields.read(reading, &FLAKY).map(Kind::Flaky));
+    let selector = Selector {
+        task: fields.read(reading, &TASK),
+        on_judgements: fields.value(reading, &ON) == On::Judgements,
+        is_score: fields.value(reading, &SCORE),
+        slice: fields.read(reading, &SLICE),
+        tag: fields.read(reading, &TAG),
+        prompt: fields.read(reading, &PROMPT),
+        subject: fields.read(reading, &SUBJECT),
+    };
+    let level = fields.read(reading, &CONFIDENCE);
+    let confidence = level.and_then(|it| confidence(reading, it, node));
+    let (advisory, repetitions) = (fields.value(reading, &ADVISORY), fields.value(reading, &REPETITIONS));
+    let allow = fields.read(reading, &ALLOW).unwrap_or_default();
+    if kinds.len() != 1 {
+        let has_flaw = KINDS.iter().any(|it| fields.node(it).is_some()) && kinds.is_empty();
+        if !has_flaw {
+            reading.problem(no_single_kind(node, kinds.len()));
+        }
+        return None;
+    }
+    let kind = *kinds.first()?;
+    reading_fits(reading, node, kind, &selector)?;
+    Some(Condition { id: id?, kind, selector, confidence, advisory, allow, repetitions })
+}
+
+fn no_single_kind(node: &Node<'_>, n: usize) -> Problem {
+    let message = match n {
+        0 => "a condition says what must hold",
+        _ => "a condition says one thing that must hold",
+    };
+    let code = if n == 0 { &codes::MISSING_KEY } else { &codes::CONFLICT };
+    let names = listed(KINDS.iter().map(|it| it.name));
+    Problem::new(code, message).at(node.span, "here").help(format!("write one of {names}"))
+}
+
+/// Whether a selector fits the kind of its condition.
+fn reading_fits(reading: &mut Reading<'_>, node: &Node<'_>, kind: Kind, selector: &Selector) -> Option<()> {
+    let is_of_rates = matches!(kind, Kind::AtLeast(_) | Kind::NotWorse(_) | Kind::Better(_));
+    let message = match kind {
+        _ if selector.is_score && !matches!(kind, Kind::NotWorse(_) | Kind::Better(_)) => {
+            "`score` is for `not_worse` and `better`"
+        }
+        _ if selector.is_score && selector.task.is_none() => "`score` needs the `task` whose score is meant",
+        _ if selector.on_judgements && !is_of_rates => "`on` is for pass rates",
+        _ if selector.on_judgements && selector.task.is_some() => "`on: judgements` is about all tasks, not about one",
+        Kind::Cost(_) | Kind::Tokens(_) | Kind::LatencyMs(_) | Kind::LatencyP95Ms(_) if selector.task.is_some() => {
+            "cost, tokens and latency are of cases, not of a task"
+        }
+        Kind::LatencyP95Ms(Limit { of_base: true, .. }) => {
+            "`latency_p95_ms` has a limit of its own, not one `of: base`"
+        }
+        _ => return Some(()),
+    };
+    reading.problem(Problem::new(&codes::CONFLICT, message).at(node.span, "here").help("leave one of them out"));
+    None
+}
+
+fn slice(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<(Spanned<FieldPath>, String)> {
+    match node.entries() {
+        Some([entry]) => {
+            let path = FieldPath::parse(&entry.key).ok();
+            let value = (shape::STRING.read)(reading, what, &entry.value)?;
+            Some((Spanned::new(path?, entry.key_span), value))
+        }
+        _ => {
+            reading.wrong_type(what, "an object with one path and its value, such as `{ language: de }`", node);
+            None
+        }
+    }
+}
+
+fn base(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<String> {
+    let text = (shape::STRING.read)(reading, what, node)?;
+    if text != "base" {
+        reading.wrong_type(what, "`base`", node);
+        return None;
+    }
+    Some(text)
+}
+
+fn limit(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Limit> {
+    let fields = LIMIT.fields(reading, node)?;
+    let of_base = fields.read(reading, &OF).is_some();
+    Some(Limit { at_most: fields.read(reading, &AT_MOST)?, of_base })
+}
