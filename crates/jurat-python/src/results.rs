@@ -30,7 +30,7 @@ pub(crate) struct Results {
 impl Results {
     pub(crate) fn of(run: jurat::Run) -> Results {
         let known = Known::of(&run);
-        Results { run, schema: schema(), known, nulls: Nulls::default(), next: 0 }
+        Results { run, schema: schema(&known), known, nulls: Nulls::default(), next: 0 }
     }
 
     /// The columns of some cases; `None` when there are no more.
@@ -68,7 +68,7 @@ fn dictionary(key: DataType) -> DataType {
     DataType::Dictionary(Box::new(key), Box::new(DataType::Utf8))
 }
 
-fn schema() -> SchemaRef {
+fn schema(known: &Known) -> SchemaRef {
     let (small, middle, large) = (dictionary(DataType::Int8), dictionary(DataType::Int16), dictionary(DataType::Int32));
     let columns = [
         ("record", large.clone()),
@@ -76,8 +76,8 @@ fn schema() -> SchemaRef {
         ("subject", middle.clone()),
         ("replicate", DataType::Int32),
         ("case_verdict", small.clone()),
-        ("task", large.clone()),
-        ("kind", middle),
+        ("task", if known.has_few_tasks() { middle } else { large.clone() }),
+        ("kind", small.clone()),
         ("counted", DataType::Boolean),
         ("verdict", small),
         ("label", large),
@@ -95,7 +95,7 @@ struct Known {
     tasks: Arc<StringArray>,
     kinds: Texts,
     /// The kind of each task, by its place.
-    kind_of: Vec<Option<i16>>,
+    kind_of: Vec<Option<i8>>,
     /// Whether each task is counted.
     is_counted: Vec<bool>,
     prompts: Texts,
@@ -112,7 +112,7 @@ impl Known {
         let kinds = Texts::of(tasks.iter().map(|it| it.kind.as_str()));
         Known {
             tasks: Arc::new(tasks.iter().map(|it| Some(it.id.as_str())).collect()),
-            kind_of: tasks.iter().map(|it| kinds.place(&it.kind)).collect(),
+            kind_of: tasks.iter().map(|it| kinds.place(&it.kind).map(|it| it as i8)).collect(),
             kinds,
             is_counted: tasks.iter().map(jurat::TaskTotal::is_counted).collect(),
             prompts: Texts::of(variants.iter().map(|it| it.prompt.as_str())),
@@ -122,6 +122,18 @@ impl Known {
             case_verdicts: Arc::new(CaseVerdict::NAMED.iter().map(|(it, _)| Some(*it)).collect()),
         }
     }
+}
+
+impl Known {
+    /// Whether small keys are enough for the names of tasks.
+    fn has_few_tasks(&self) -> bool {
+        i16::try_from(self.tasks.len()).is_ok()
+    }
+}
+
+/// Keys of few texts.
+fn narrow(keys: &[Option<i32>]) -> PrimitiveArray<Int16Type> {
+    keys.iter().map(|it| it.map(|it| it as i16)).collect()
 }
 
 /// Texts that occur, each once.
@@ -156,7 +168,7 @@ struct Columns {
     replicate: Vec<Option<i32>>,
     case_verdict: Vec<i8>,
     task: Vec<Option<i32>>,
-    kind: Vec<Option<i16>>,
+    kind: Vec<Option<i8>>,
     counted: Vec<Option<bool>>,
     verdict: Vec<Option<i8>>,
     label: StringDictionaryBuilder<Int32Type>,
@@ -217,8 +229,11 @@ impl Columns {
             texts::<Int16Type>(self.subject.into(), &known.subjects.0)?,
             Arc::new(Int32Array::from(self.replicate)),
             texts::<Int8Type>(self.case_verdict.into(), &known.case_verdicts)?,
-            texts::<Int32Type>(self.task.into(), &known.tasks)?,
-            texts::<Int16Type>(self.kind.into(), &known.kinds.0)?,
+            match known.has_few_tasks() {
+                true => texts::<Int16Type>(narrow(&self.task), &known.tasks)?,
+                false => texts::<Int32Type>(self.task.into(), &known.tasks)?,
+            },
+            texts::<Int8Type>(self.kind.into(), &known.kinds.0)?,
             Arc::new(BooleanArray::from(self.counted)),
             texts::<Int8Type>(self.verdict.into(), &known.task_verdicts)?,
             Arc::new(self.label.finish()),
