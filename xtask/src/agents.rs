@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use chores::chore::{Arguments, Chore, Failure};
-use chores::installation::{installed, make_environment, pip, run_pip, with_remedy};
+use chores::installation::{PYTHON, installed, make_environment, pip, run_pip, with_remedy};
 use chores::program;
 
 pub(crate) const CHORE: Chore = Chore {
@@ -132,7 +132,7 @@ impl Agent {
         installed(&folder, &format!("`{}`", self.name), &self.packages().join("\n"), || match self.package {
             Package::Npm(_) => self.npm(&folder),
             Package::PyPi(_) => {
-                make_environment(&folder)?;
+                make_environment(PYTHON, &folder)?;
                 run_pip(pip(&folder).args(self.packages()))
             }
         })

@@ -34,16 +34,19 @@ pub fn installed(
     fs::write(&stamp, wanted).map_err(cannot)
 }
 
+/// The interpreter that every chore uses unless its caller names another.
+pub const PYTHON: &str = "python3";
+
 /// The version of Python that environments are made with.
-pub fn python_version() -> Result<String, Failure> {
-    program::ensure("python3")?;
-    program::output(Command::new("python3").args(["-c", "import sys; print(sys.version)"]))
+pub fn python_version(python: &str) -> Result<String, Failure> {
+    program::ensure(python)?;
+    program::output(Command::new(python).args(["-c", "import sys; print(sys.version)"]))
 }
 
 /// Makes an environment of Python.
-pub fn make_environment(folder: &Path) -> Result<(), Failure> {
-    program::ensure("python3")?;
-    let made = program::output(Command::new("python3").args(["-m", "venv"]).arg(folder)).map(drop);
+pub fn make_environment(python: &str, folder: &Path) -> Result<(), Failure> {
+    program::ensure(python)?;
+    let made = program::output(Command::new(python).args(["-m", "venv"]).arg(folder)).map(drop);
     with_remedy(made, "Python's `venv` is needed; on Debian: `apt-get install python3-venv`")
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::chore::Failure;
-use crate::installation::{installed, make_environment, pip, python_version, run_pip};
+use crate::installation::{PYTHON, installed, make_environment, pip, python_version, run_pip};
 use crate::program;
 
 const REQUIREMENTS: &str = "python/requirements.txt";
@@ -18,9 +18,10 @@ pub fn published() -> Result<PathBuf, Failure> {
     wheel(&environment()?, Build::Published)
 }
 
-/// Builds the package without optimisation, and runs its tests. They start a model endpoint, which is built first.
-pub fn test() -> Result<(), Failure> {
-    let environment = environment()?;
+/// Builds the package without optimisation, and runs its tests on an interpreter. They start a model endpoint, which is
+/// built first.
+pub fn test(python: &str) -> Result<(), Failure> {
+    let environment = environment_for(python)?;
     let endpoint = program::built(program::cargo_as_tested().args(["--quiet", "--bin", "jurat-endpoint"]))?;
     let wheel = wheel(&environment, Build::Tested)?;
     install(&environment, &wheel)?;
@@ -95,17 +96,32 @@ fn install(environment: &Path, wheel: &Path) -> Result<(), Failure> {
 
 /// Where the tests run, with everything that they need.
 pub fn environment() -> Result<PathBuf, Failure> {
-    environment_of("python", &program::root().join(REQUIREMENTS))
+    environment_for(PYTHON)
+}
+
+/// The same for an interpreter: `python3.13`, or the path of one. Each has a folder of its own.
+fn environment_for(python: &str) -> Result<PathBuf, Failure> {
+    let folder = if python == PYTHON { "python".to_owned() } else { folder_name(&python_version(python)?) };
+    environment_with(python, &folder, &program::root().join(REQUIREMENTS))
+}
+
+/// `python-3.13.0` of what `sys.version` says.
+fn folder_name(version: &str) -> String {
+    format!("python-{}", version.split_whitespace().next().unwrap_or("unknown"))
 }
 
 /// An environment of this name, with the packages that a file lists.
 pub fn environment_of(name: &str, requirements: &Path) -> Result<PathBuf, Failure> {
+    environment_with(PYTHON, name, requirements)
+}
+
+fn environment_with(python: &str, name: &str, requirements: &Path) -> Result<PathBuf, Failure> {
     let environment = program::target_directory().join(name);
     let list = fs::read_to_string(requirements);
     let list = list.map_err(|error| Failure::new(format!("cannot read {}: {error}", requirements.display())))?;
     let what = format!("what {} lists", requirements.display());
-    installed(&environment, &what, &(python_version()? + &list), || {
-        make_environment(&environment)?;
+    installed(&environment, &what, &(python_version(python)? + &list), || {
+        make_environment(python, &environment)?;
         run_pip(pip(&environment).arg("--requirement").arg(requirements))
     })?;
     Ok(environment)
@@ -114,6 +130,11 @@ pub fn environment_of(name: &str, requirements: &Path) -> Result<PathBuf, Failur
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_interpreter_has_a_folder_of_its_own() {
+        assert_eq!(folder_name("3.13.0 (main, Oct  8 2024) [GCC 12.2.0]\n"), "python-3.13.0");
+    }
 
     #[test]
     fn every_package_is_pinned() {

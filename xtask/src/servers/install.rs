@@ -10,7 +10,7 @@ use std::process::Command;
 
 use super::Server;
 use chores::chore::Failure;
-use chores::installation::{installed, make_environment, pip, python_version, run_pip, with_remedy};
+use chores::installation::{PYTHON, installed, make_environment, pip, python_version, run_pip, with_remedy};
 use chores::program;
 
 /// The lists of packages, in the order in which they are installed.
@@ -30,13 +30,13 @@ const NPM: [&str; 2] = ["package.json", "package-lock.json"];
 /// Sees to it that the server is installed, in the versions that its lists say.
 pub(super) fn install(server: Server) -> Result<(), Failure> {
     let cannot = |error: io::Error| Failure::new(format!("cannot read {}: {error}", server.scripts().display()));
-    let wanted = stamped(&python_version()?, &server.scripts()).map_err(cannot)?;
+    let wanted = stamped(&python_version(PYTHON)?, &server.scripts()).map_err(cannot)?;
     let environment = server.environment();
     installed(&environment, &format!("`{}`", server.name()), &wanted, || make(server, &environment))
 }
 
 fn make(server: Server, environment: &Path) -> Result<(), Failure> {
-    make_environment(environment)?;
+    make_environment(PYTHON, environment)?;
     for list in LISTS {
         let file = server.scripts().join(list.file);
         if file.is_file() {
