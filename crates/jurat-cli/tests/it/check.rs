@@ -166,7 +166,7 @@ fn commands_of_other_tools_are_answered_with_what_does_the_same() {
     for (verb, advice) in [
         ("view", "`jurat show` prints the last run"),
         ("eval", "`jurat run SUITE` runs a suite"),
-        ("compare", "runs are not compared yet"),
+        ("diff", "`jurat compare BASE NEW` compares runs"),
         ("list", "`jurat show --list`"),
     ] {
         let Ended { code, stderr, .. } = Folder::empty().jurat(&[verb]);

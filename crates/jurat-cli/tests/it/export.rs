@@ -132,7 +132,7 @@ fn a_key_is_in_no_format() {
     let run = ended(folder.command().args(["run", "suite.yaml"]).env("PAID_KEY", KEY).env("PAID_MORE", KEY));
     assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(endpoint.stats().answers, 1, "the key was right");
-    for format in ["jsonl", "csv", "parquet", "junit", "markdown", "json", "effects"] {
+    for format in ["jsonl", "csv", "parquet", "junit", "markdown", "json", "effects", "baseline"] {
         let out = folder.command().args(["export", "--to", format]).output().expect("the command starts").stdout;
         assert!(!out.is_empty(), "{format}");
         assert!(!String::from_utf8_lossy(&out).contains(KEY), "{format}");
@@ -147,10 +147,13 @@ fn a_key_is_in_no_format() {
 fn what_cannot_be_written_is_said() {
     let folder = greetings_run();
     for (arguments, message) in [
-        (vec![], "name a format with `--to`: `json`, `jsonl`, `csv`, `parquet`, `junit`, `markdown` or `effects`"),
+        (
+            vec![],
+            "name a format with `--to`: `json`, `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `effects` or `baseline`",
+        ),
         (
             vec!["-o", "a.txt"],
-            "name a format with `--to`: `json`, `jsonl`, `csv`, `parquet`, `junit`, `markdown` or `effects`",
+            "name a format with `--to`: `json`, `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `effects` or `baseline`",
         ),
         (vec!["-o", "none/a.csv"], "`none/a.csv` cannot be written: No such file or directory (os error 2)"),
     ] {
