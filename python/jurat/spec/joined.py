@@ -28,6 +28,7 @@ def suite(
     cases: Sequence[AgentCase] = (),
     models: Mapping[str, str | Model | Mapping[str, Any] | Function] | None = None,
     thresholds: Thresholds | None = None,
+    gates: Mapping[str, Any] | None = None,
     group_by: Sequence[str] = (),
     cluster_by: str | None = None,
     question: Sequence[str] = (),
@@ -46,6 +47,7 @@ def suite(
         cases: Tasks for agents.
         models: The models of roles: `provider/model`, a `Model`, or a function.
         thresholds: What a run must reach to pass.
+        gates: What a change must not do, for `jurat gate`, with the keys of suites: `{"conditions": [{"id": "quality", "not_worse": 0.03}]}`.
         group_by: Fields of the rows by whose values results are summed up.
         cluster_by: The path of what rows share, such as a document; comparisons of runs take rows with one value there for one cluster.
         question: Paths of a row that are the question; comparisons of runs leave out rows in which they differ.
@@ -71,6 +73,7 @@ def suite(
         "agents": {key: it for key, it in (agents or {}).items() if key not in functions_of} or None,
         "cases": list(cases) or None,
         "thresholds": thresholds,
+        "gates": gates,
         "group_by": list(group_by) or None,
         "cluster_by": cluster_by,
         "question": list(question) or None,
