@@ -1,0 +1,391 @@
+//! The conditions of a gate, measured on runs.
+
+mod amounts;
+mod bounds;
+mod counts;
+mod rehearsal;
+mod words;
+
+use std::collections::BTreeMap;
+
+use jurat_core::contrast::provenance::Note;
+use jurat_core::contrast::{About, Clustering, Ending, JudgementLine, RateLine, ScoreTest};
+use jurat_core::gate::{
+    Bounds, Condition, ConditionReport, GateReport, GateVerdict, Kind, Measure, Missing, More, Policy, Wants, decide,
+    overall,
+};
+use jurat_core::statistics::{Confidence, Tally};
+use jurat_store::run::Column;
+
+use amounts::Amounts;
+use bounds::{RateBounds, bounds_of, p_of_failing, rows_for_difference, rows_for_rate};
+pub use rehearsal::rehearse;
+use words::{differs, percent, range, sentence};
+
+use super::contrasting::{Contrasting, Part};
+use super::table::{Amount, Table};
+use super::{CompareError, CompareOptions, ComparedSide};
+
+/// With fewer clusters than this, nothing is decided.
+const LEAST_CLUSTERS: u64 = 20;
+/// More rows than this will not be found.
+const MOST_ROWS: f64 = 1e6;
+
+/// Applies a policy to NEW, compared with BASE where there is one.
+pub fn gate(
+    base: Option<&ComparedSide>,
+    new: &ComparedSide,
+    policy: &Policy,
+    options: &CompareOptions,
+) -> Result<GateReport, CompareError> {
+    let new = &*new.0;
+    let own = Contrasting::new(new, new, (0, 0), options, None)?;
+    let pair = base.map(|it| Contrasting::new(&*it.0, new, (0, 1), options, None)).transpose()?;
+    let gating = Gating { own: &own, pair: pair.as_ref(), new, base: base.map(|it| &*it.0), policy };
+    let mut conditions = Vec::new();
+    for condition in gating.expanded() {
+        conditions.push(gating.condition(&condition)?);
+    }
+    hold_back(&mut conditions, policy.confidence);
+    Ok(GateReport {
+        suite: new.side().suite.clone(),
+        base: base.map(|it| it.0.side().name.clone()),
+        new: new.side().name.clone(),
+        confidence: policy.confidence,
+        verdict: GateReport::overall(&conditions),
+        conditions,
+        contrast: pair.map(Contrasting::whole).transpose()?,
+        ignores_missing: policy.missing == Missing::Observed,
+    })
+}
+
+/// A failure among many that chance explains is undecided.
+fn hold_back(conditions: &mut [ConditionReport], confidence: Confidence) {
+    let found: Vec<(GateVerdict, Option<f64>)> = conditions.iter().map(|it| (it.verdict, it.p_fail)).collect();
+    let (adjusted, verdicts, _) = overall(&found, confidence.alpha());
+    for ((condition, p), verdict) in conditions.iter_mut().zip(adjusted).zip(verdicts) {
+        condition.p_fail_adjusted = p;
+        if condition.verdict != verdict {
+            condition.verdict = verdict;
+            condition.reason = "with this many conditions, one of them may fail by chance".to_owned();
+            condition.sentence = sentence(condition);
+        }
+    }
+}
+
+struct Gating<'g> {
+    /// NEW beside itself, for what is said of NEW alone.
+    own: &'g Contrasting<'g>,
+    pair: Option<&'g Contrasting<'g>>,
+    new: &'g dyn Table,
+    base: Option<&'g dyn Table>,
+    policy: &'g Policy,
+}
+
+/// What a condition found.
+#[derive(Default)]
+struct Found {
+    value: Option<f64>,
+    bounds: Bounds,
+    least: Option<(Option<f64>, Bounds)>,
+    most: Option<(Option<f64>, Bounds)>,
+    p_fail: Option<f64>,
+    /// A verdict that was counted rather than estimated.
+    counted: Option<GateVerdict>,
+    words: String,
+    wanted: f64,
+    wanted_words: String,
+    reason: String,
+    wants: Option<Wants>,
+    /// How many units it rests on, and how many rows would decide it.
+    pairs: u64,
+    needed: Option<Option<f64>>,
+    clusters: Option<u64>,
+}
+
+impl Gating<'_> {
+    /// Conditions on each task are one for each counted task.
+    fn expanded(&self) -> Vec<Condition> {
+        let mut conditions = Vec::new();
+        for condition in &self.policy.conditions {
+            let is_all = condition.selector.task.as_ref().is_some_and(|it| it.value == "*");
+            if !is_all {
+                conditions.push(condition.clone());
+                continue;
+            }
+            for task in self.new.tasks().iter().filter(|it| !it.is_condition && it.judges) {
+                let mut own = condition.clone();
+                own.id.value = format!("{}.{}", condition.id.value, task.id);
+                if let Some(of) = &mut own.selector.task {
+                    of.value.clone_from(&task.id);
+                }
+                conditions.push(own);
+            }
+        }
+        conditions
+    }
+
+    fn condition(&self, condition: &Condition) -> Result<ConditionReport, CompareError> {
+        let confidence = condition.confidence.unwrap_or(self.policy.confidence);
+        let found = match self.hindrance(condition)? {
+            Some(reason) => Found { reason, counted: Some(GateVerdict::Undecided), ..Found::default() },
+            None => self.found(condition, confidence)?,
+        };
+        let measure = found.wants.map(|wants| Measure {
+            wants,
+            bound: found.wanted,
+            observed: found.bounds,
+            least: found.least.map(|it| it.1).filter(|_| self.policy.missing == Missing::Bound),
+            most: found.most.map(|it| it.1).filter(|_| self.policy.missing == Missing::Bound),
+        });
+        let mut verdict = found.counted.or(measure.as_ref().map(decide)).unwrap_or(GateVerdict::Undecided);
+        let mut reason = found.reason;
+        if let Some(why) = self.doubt(condition, &found.clusters, verdict, found.counted.is_some()) {
+            (verdict, reason) = (GateVerdict::Undecided, why);
+        }
+        let more = (verdict == GateVerdict::Undecided).then(|| self.more(found.needed?, found.pairs)).flatten();
+        let mut report = ConditionReport {
+            id: condition.id.value.clone(),
+            kind: condition.kind.name(),
+            selector: condition.selector.words(),
+            verdict,
+            advisory: condition.advisory,
+            found: found.value,
+            bounds: found.bounds,
+            wanted: found.wanted,
+            p_fail: found.p_fail,
+            p_fail_adjusted: None,
+            least: found.least.and_then(|it| it.0),
+            most: found.most.and_then(|it| it.0),
+            found_words: found.words,
+            wanted_words: found.wanted_words,
+            reason,
+            more,
+            sentence: String::new(),
+        };
+        report.sentence = sentence(&report);
+        Ok(report)
+    }
+
+    /// Why a condition cannot be looked at.
+    fn hindrance(&self, condition: &Condition) -> Result<Option<String>, CompareError> {
+        if condition.kind.needs_base() && self.pair.is_none() {
+            return Ok(Some("it compares with BASE, and there is none: name a run with `--base`".to_owned()));
+        }
+        if let Some(task) = &condition.selector.task {
+            let has = |table: &dyn Table| table.tasks().iter().any(|it| it.id == task.value);
+            let lacks = (!has(self.new)).then_some("NEW").or_else(|| {
+                let base = self.base.filter(|_| condition.kind.needs_base())?;
+                (!has(base)).then_some("BASE")
+            });
+            if let Some(side) = lacks {
+                return Ok(Some(format!("{side} has no task `{}`", task.value)));
+            }
+        }
+        Ok(self.differing(condition).map(|note| differs(note, self.base, self.new)))
+    }
+
+    /// A note that makes a condition undecided.
+    fn differing(&self, condition: &Condition) -> Option<&Note> {
+        let pair = self.pair.filter(|_| condition.kind.needs_base())?;
+        let task = condition.selector.task.as_ref().map(|it| it.value.as_str());
+        let is_allowed = |word: &str| self.policy.allow.iter().chain(&condition.allow).any(|it| it == word);
+        pair.notes().iter().find(|note| {
+            let concerns = note.task.is_none() || (task.is_some() && note.task.as_deref() == task);
+            note.finding.hinders().is_some_and(|word| concerns && !is_allowed(word))
+        })
+    }
+
+    /// Why what was found is not to be relied on.
+    fn doubt(
+        &self,
+        condition: &Condition,
+        clusters: &Option<u64>,
+        verdict: GateVerdict,
+        is_counted: bool,
+    ) -> Option<String> {
+        if verdict == GateVerdict::Undecided || (is_counted && verdict == GateVerdict::Fail) {
+            return None;
+        }
+        let sides = self.base.filter(|_| condition.kind.needs_base()).into_iter().chain([self.new]);
+        if let Some(side) = sides.map(Table::side).find(|it| !it.is_complete) {
+            return Some(format!("the run `{}` is not complete", side.name));
+        }
+        let few = clusters.filter(|it| self.own.clustering() == Clustering::Clustered && *it < LEAST_CLUSTERS)?;
+        Some(format!("there are {few} clusters, and fewer than {LEAST_CLUSTERS} decide nothing"))
+    }
+
+    fn found(&self, condition: &Condition, confidence: Confidence) -> Result<Found, CompareError> {
+        let Some(part) = self.part(condition)? else {
+            let reason = "the rows that it selects are not known: some cannot be read, because their file has changed since the run";
+            return Ok(Found { reason: reason.to_owned(), counted: Some(GateVerdict::Undecided), ..Found::default() });
+        };
+        match condition.kind {
+            Kind::AtLeast(rate) => self.at_least(condition, &part, rate, confidence),
+            Kind::NotWorse(margin) => self.difference(condition, &part, -margin, Wants::AtLeast, confidence),
+            Kind::Better(gain) => self.difference(condition, &part, gain, Wants::MoreThan, confidence),
+            Kind::Cost(limit) => self.amount(&part, limit, confidence, Amounts::Cost),
+            Kind::Tokens(limit) => self.amount(&part, limit, confidence, Amounts::Tokens),
+            Kind::LatencyMs(limit) => self.amount(&part, limit, confidence, Amounts::Latency),
+            Kind::LatencyP95Ms(limit) => self.amount(&part, limit, confidence, Amounts::LatencyP95),
+            Kind::NoNewFailures => self.no_new_failures(condition, &part),
+            Kind::AllPass => self.all_pass(condition, &part),
+            Kind::Errors(most) => self.errors(condition, &part, most),
+            Kind::Flaky(most) => self.flaky(condition, &part, most),
+        }
+    }
+
+    /// The units that a condition looks at; `None` when that cannot be known.
+    fn part(&self, condition: &Condition) -> Result<Option<Part>, CompareError> {
+        let selector = &condition.selector;
+        let mut part = Part {
+            rows: None,
+            prompt: selector.prompt.as_ref().map(|it| it.value.clone()),
+            subject: selector.subject.as_ref().map(|it| it.value.clone()),
+        };
+        if let Some((path, value)) = &selector.slice {
+            let Some(values) = self.new.values(&path.value)? else { return Ok(None) };
+            part.rows = Some(values.into_iter().filter(|it| it.1 == *value).map(|it| it.0).collect());
+        }
+        if let Some(tag) = &selector.tag {
+            let Some(tagged) = self.new.tagged(&tag.value)? else { return Ok(None) };
+            part.rows = Some(match part.rows {
+                Some(rows) => rows.intersection(&tagged).copied().collect(),
+                None => tagged,
+            });
+        }
+        Ok(Some(part))
+    }
+
+    /// The column of NEW that a condition is about.
+    fn column(&self, condition: &Condition) -> Column {
+        let task = condition.selector.task.as_ref();
+        let of = |id: &str| self.new.tasks().iter().find(|it| it.id == id).map(|it| it.column);
+        task.and_then(|it| of(&it.value)).unwrap_or(Column::CASE)
+    }
+
+    /// The columns of all counted tasks.
+    fn judgement_columns(&self) -> Vec<Column> {
+        self.new.tasks().iter().filter(|it| !it.is_condition && it.judges).map(|it| it.column).collect()
+    }
+
+    /// A pass rate of NEW, with exact one-sided bounds.
+    fn at_least(
+        &self,
+        condition: &Condition,
+        part: &Part,
+        rate: f64,
+        confidence: Confidence,
+    ) -> Result<Found, CompareError> {
+        let columns =
+            if condition.selector.on_judgements { self.judgement_columns() } else { vec![self.column(condition)] };
+        let is_single = self.own.clustering() == Clustering::Single && !condition.selector.on_judgements;
+        let mut worlds: [BTreeMap<u32, Tally>; 3] = Default::default();
+        let mut n_unknown = 0;
+        for column in columns {
+            self.own.each_in(part, column, |_, cluster, _, unit| {
+                if unit.only().is_some_and(|it| matches!(it, Ending::Skipped | Ending::Measured | Ending::Absent)) {
+                    return;
+                }
+                let (passed, judged) = (u64::from(unit.passed()), u64::from(unit.judged()));
+                let unknown = u64::from(unit.n()) - judged;
+                n_unknown += unknown;
+                let all = [(passed, judged), (passed, judged + unknown), (passed + unknown, judged + unknown)];
+                for (world, (passed, judged)) in worlds.iter_mut().zip(all) {
+                    let tally = world.entry(cluster).or_default();
+                    *tally = Tally { passed: tally.passed + passed, judged: tally.judged + judged };
+                }
+            })?;
+        }
+        let [observed, least, most] = worlds.map(|it| RateBounds::of(&it, is_single, confidence));
+        let value = observed.rate;
+        let unknown = |it: RateBounds| (n_unknown > 0).then_some((it.rate, it.bounds));
+        Ok(Found {
+            value,
+            bounds: observed.bounds,
+            least: unknown(least),
+            most: unknown(most),
+            p_fail: observed.p_fail(rate),
+            words: format!("{} passed, {}", percent(value), range(observed.bounds, |it| percent(Some(it)))),
+            wanted: rate,
+            wanted_words: format!("at least {}", percent(Some(rate))),
+            wants: Some(Wants::AtLeast),
+            pairs: observed.clusters,
+            needed: value.map(|value| rows_for_rate(value, rate, confidence)),
+            clusters: Some(observed.clusters),
+            ..Found::default()
+        })
+    }
+
+    /// A difference of pass rates or of scores.
+    fn difference(
+        &self,
+        condition: &Condition,
+        part: &Part,
+        bound: f64,
+        wants: Wants,
+        confidence: Confidence,
+    ) -> Result<Found, CompareError> {
+        let Some(pair) = self.pair else { return Ok(Found::default()) };
+        let both = confidence.two_sided().unwrap_or(confidence);
+        let is_score = condition.selector.is_score;
+        let shown = |it: f64| {
+            let text = if is_score { format!("{it:+.2}") } else { format!("{:+.1} points", it * 100.0) };
+            text.replace('-', "−")
+        };
+        let (line, worlds) = if is_score {
+            let column = self.column(condition);
+            (pair.scores_in(part, column)?.finish(About::Cases, both, ScoreTest::SignFlip), None)
+        } else if condition.selector.on_judgements {
+            let mut line = JudgementLine::new(pair.n_clusters());
+            for column in self.judgement_columns() {
+                pair.each_in(part, column, |_, cluster, base, new| line.add(base, new, cluster))?;
+            }
+            (line.finish(both), None)
+        } else {
+            let mut line = RateLine::new(pair.clustering());
+            pair.each_in(part, self.column(condition), |_, cluster, base, new| line.add(base, new, cluster))?;
+            (line.finish(About::Cases, both), Some(line.worlds(both)))
+        };
+        let [_, least, most] =
+            worlds.map_or([None; 3], |it| it.map(|it| Some((it.difference, bounds_of(it.interval)))));
+        let words = line.difference.map_or_else(|| "nothing could be compared".to_owned(), shown);
+        Ok(Found {
+            value: line.difference,
+            bounds: bounds_of(line.interval),
+            least: least.filter(|_| line.unknown > 0),
+            most: most.filter(|_| line.unknown > 0),
+            p_fail: p_of_failing(&line, bound),
+            words: format!("{words}, {}", range(bounds_of(line.interval), shown)),
+            wanted: bound,
+            wanted_words: format!(
+                "{} {}",
+                if wants == Wants::MoreThan { "more than" } else { "at least" },
+                shown(bound)
+            ),
+            wants: Some(wants),
+            pairs: line.pairs,
+            needed: line.difference.map(|it| rows_for_difference(&line, it, bound, confidence)),
+            clusters: line.clusters,
+            ..Found::default()
+        })
+    }
+
+    /// What the rows that a condition lacks would take.
+    fn more(&self, needed: Option<f64>, pairs: u64) -> Option<More> {
+        let Some(total) = needed.filter(|it| *it <= MOST_ROWS) else { return Some(More::default()) };
+        let total = (total.ceil() as u64).max(pairs + 1);
+        let more = total - pairs;
+        let asked = self.own.asked()[1];
+        let n_cases = asked.cases.len() as u64;
+        let sum =
+            |of: fn(&Amount) -> f64| asked.cases.values().map(|it| of(&it.subject) + of(&it.judging)).sum::<f64>();
+        let per_row = |sum: f64| sum / pairs.max(1) as f64 * more as f64;
+        let unpriced = asked.cases.values().any(|it| it.subject.unpriced + it.judging.unpriced > 0);
+        Some(More {
+            rows: Some((total, more)),
+            calls: (n_cases > 0).then(|| per_row(sum(|it| it.answers as f64)).ceil() as u64),
+            usd: (n_cases > 0 && !unpriced).then(|| per_row(sum(|it| it.usd))),
+        })
+    }
+}
