@@ -11,7 +11,7 @@ records: rows.jsonl
 tasks: [{ id: paid, field_path: status, operator: equals, expected_value: paid }]
 ";
 
-/// A folder with a run of rows of which so many are paid, and its baseline.
+/// A folder with a run of rows, the given number of them paid, and its baseline.
 fn with_run(folder: Folder, n: usize, n_paid: usize) -> Folder {
     let row = |it: usize| {
         let status = if it < n_paid { "paid" } else { "open" };

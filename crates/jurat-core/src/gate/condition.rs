@@ -79,27 +79,45 @@ pub fn decide(measure: &Measure) -> GateVerdict {
     }
 }
 
-/// The verdicts of all conditions together, with their p values of failing: one that fails only by chance among many is undecided. Returns the adjusted p values, the
-/// verdicts and the verdict over all. Conditions that count have no p value and are never held back.
-pub fn overall(
-    conditions: &[(GateVerdict, Option<f64>)],
-    alpha: f64,
-) -> (Vec<Option<f64>>, Vec<GateVerdict>, GateVerdict) {
-    let p: Vec<f64> = conditions.iter().filter_map(|it| it.1).collect();
-    let mut adjusted = holm(&p).into_iter();
-    let adjusted: Vec<Option<f64>> = conditions.iter().map(|it| it.1.and_then(|_| adjusted.next())).collect();
-    let held_back = |(verdict, p): (GateVerdict, Option<f64>)| match verdict {
+/// A condition that was decided by itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decided {
+    pub verdict: GateVerdict,
+    /// How likely a result as bad is for a value at the bound; `None` for conditions that count and do not estimate.
+    pub p_fail: Option<f64>,
+    /// Reported, and without influence on the verdict of the gate.
+    pub advisory: bool,
+}
+
+/// What a gate concludes from its conditions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conclusion {
+    /// `p_fail` of each condition, adjusted.
+    pub adjusted: Vec<Option<f64>>,
+    /// The verdict of each condition, where a failure that chance explains is undecided.
+    pub verdicts: Vec<GateVerdict>,
+    pub verdict: GateVerdict,
+}
+
+/// The verdict of a gate over its conditions.
+///
+/// Letting a bad change through needs every breached condition to err, so passing needs no correction. Blocking a good change is the risk that adds up, so
+/// p values of failing go through Holm's adjustment, and a condition that fails with more than α is undecided instead.
+pub fn overall(conditions: &[Decided], alpha: f64) -> Conclusion {
+    let p: Vec<f64> = conditions.iter().filter_map(|it| it.p_fail).collect();
+    let mut holm = holm(&p).into_iter();
+    let adjusted: Vec<Option<f64>> = conditions.iter().map(|it| it.p_fail.and_then(|_| holm.next())).collect();
+    let held_back = |condition: &Decided, p: Option<f64>| match condition.verdict {
         GateVerdict::Fail if p.is_some_and(|it| it > alpha) => GateVerdict::Undecided,
         verdict => verdict,
     };
-    let verdicts: Vec<GateVerdict> =
-        conditions.iter().map(|it| it.0).zip(adjusted.iter().copied()).map(held_back).collect();
-    let verdict = all(&verdicts);
-    (adjusted, verdicts, verdict)
+    let verdicts: Vec<GateVerdict> = conditions.iter().zip(&adjusted).map(|(it, p)| held_back(it, *p)).collect();
+    let counted = conditions.iter().zip(&verdicts).filter(|it| !it.0.advisory).map(|it| *it.1);
+    Conclusion { verdict: all(&counted.collect::<Vec<_>>()), adjusted, verdicts }
 }
 
 /// One that fails fails all; nothing at all is undecided.
-pub(super) fn all(verdicts: &[GateVerdict]) -> GateVerdict {
+fn all(verdicts: &[GateVerdict]) -> GateVerdict {
     if verdicts.contains(&GateVerdict::Fail) {
         GateVerdict::Fail
     } else if verdicts.is_empty() || verdicts.contains(&GateVerdict::Undecided) {
@@ -145,10 +163,15 @@ mod tests {
 
     #[test]
     fn a_failure_that_chance_explains_is_undecided() {
-        let fail = |p| (GateVerdict::Fail, Some(p));
-        assert_eq!(overall(&[fail(0.01), (GateVerdict::Pass, Some(0.8))], 0.05).2, GateVerdict::Fail);
-        assert_eq!(overall(&[fail(0.04), fail(0.04)], 0.05).1, [GateVerdict::Undecided; 2]);
-        assert_eq!(overall(&[(GateVerdict::Fail, None), (GateVerdict::Pass, Some(0.6))], 0.05).2, GateVerdict::Fail);
-        assert_eq!(overall(&[], 0.05).2, GateVerdict::Undecided);
+        let decided = |verdict, p_fail| Decided { verdict, p_fail, advisory: false };
+        let fail = |p| decided(GateVerdict::Fail, Some(p));
+        let pass = |p| decided(GateVerdict::Pass, Some(p));
+        assert_eq!(overall(&[fail(0.01), pass(0.8)], 0.05).verdict, GateVerdict::Fail);
+        assert_eq!(overall(&[fail(0.04), fail(0.04)], 0.05).verdicts, [GateVerdict::Undecided; 2]);
+        assert_eq!(overall(&[decided(GateVerdict::Fail, None), pass(0.6)], 0.05).verdict, GateVerdict::Fail);
+        assert_eq!(overall(&[], 0.05).verdict, GateVerdict::Undecided);
+        let advisory = Decided { advisory: true, ..fail(0.01) };
+        assert_eq!(overall(&[advisory, pass(0.6)], 0.05).verdict, GateVerdict::Pass);
+        assert_eq!(overall(&[advisory], 0.05).verdict, GateVerdict::Undecided);
     }
 }

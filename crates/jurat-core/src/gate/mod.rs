@@ -10,6 +10,6 @@ mod condition;
 pub mod policy;
 mod report;
 
-pub use condition::{Bounds, GateVerdict, Measure, Wants, condition_verdict, decide, overall};
+pub use condition::{Bounds, Conclusion, Decided, GateVerdict, Measure, Wants, condition_verdict, decide, overall};
 pub use policy::{Condition, Kind, Limit, Missing, Policy, RepetitionRule, Selector};
 pub use report::{ConditionReport, GateReport, More, Rehearsal};

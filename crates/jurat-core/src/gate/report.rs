@@ -1,6 +1,6 @@
 //! What there is to say about a gate.
 
-use super::condition::{Bounds, GateVerdict, all};
+use super::condition::{Bounds, GateVerdict};
 use crate::contrast::Contrast;
 use crate::statistics::Confidence;
 
@@ -77,11 +77,5 @@ impl GateReport {
     pub fn count(&self, verdict: GateVerdict) -> (usize, usize) {
         let own = self.conditions.iter().filter(|it| !it.advisory);
         (own.clone().filter(|it| it.verdict == verdict).count(), own.count())
-    }
-
-    /// The verdict over all conditions that are not advisory.
-    pub fn overall(conditions: &[ConditionReport]) -> GateVerdict {
-        let verdicts: Vec<GateVerdict> = conditions.iter().filter(|it| !it.advisory).map(|it| it.verdict).collect();
-        all(&verdicts)
     }
 }

@@ -12,7 +12,6 @@ mod confidence;
 mod corrected;
 mod evidence;
 mod flips;
-mod gate;
 mod interval;
 mod mean;
 mod order;
@@ -43,7 +42,6 @@ pub use evidence::{
     Beyond, RateEvidence, cs_empirical_bernstein, cs_mean, cs_rate, e_mean, e_paired, e_rate, hedged_capital,
 };
 pub use flips::{FlipMethod, SignFlip, Wilcoxon, sign_flip, wilcoxon};
-pub use gate::{Condition, GateDecision, GateVerdict, Wants, gate_condition, gate_verdict};
 pub use interval::{Interval, clopper_pearson, wilson};
 pub use mean::mean_interval;
 pub use order::{QuantileInterval, quantile_interval};

@@ -1,11 +1,11 @@
 //! Statistics: values that other libraries compute too (mpmath, scipy, statsmodels), and what must hold for every input.
 
 use jurat_core::statistics::{
-    Clusters, Confidence, Confusion, GateVerdict, Interval, Pairs, RowTally, Side, Tally, Wants, Weights, Word,
-    benjamini_hochberg, beta_cdf, beta_quantile, clopper_pearson, cluster_mean, cohen_kappa, cs_rate,
-    effective_difference, effective_rate, fisher, gate_condition, holm, mcnemar, mde_paired, newcombe_unpaired,
-    normal_quantile, normal_sf, paired_difference, pass_all_k, pass_at_k, pooled_difference, power_paired, rows_needed,
-    sign_flip, student_quantile, student_two_sided, tango, tango_test, wilcoxon, wilson,
+    Clusters, Confidence, Confusion, Interval, Pairs, RowTally, Side, Tally, Weights, Word, benjamini_hochberg,
+    beta_cdf, beta_quantile, clopper_pearson, cluster_mean, cohen_kappa, cs_rate, effective_difference, effective_rate,
+    fisher, holm, mcnemar, mde_paired, newcombe_unpaired, normal_quantile, normal_sf, paired_difference, pass_all_k,
+    pass_at_k, pooled_difference, power_paired, rows_needed, sign_flip, student_quantile, student_two_sided, tango,
+    tango_test, wilcoxon, wilson,
 };
 use proptest::prelude::*;
 
@@ -149,7 +149,6 @@ fn what_cannot_be_known_is_none() {
     assert_eq!(mde_paired(0, 0.2, 0.05, 0.8), None);
     assert_eq!(rows_needed(0.9, 0.9, USUAL, 0.9), None);
     assert_eq!(Confidence::new(1.0), None);
-    assert_eq!(gate_condition(None, 0.9, Wants::AtLeast), GateVerdict::Undecided);
 }
 
 /// Tables of pairs, small ones often.

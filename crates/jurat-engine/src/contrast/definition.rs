@@ -150,7 +150,7 @@ fn partial(view: &RunView, options: &RecordedOptions) -> Result<Option<String>, 
     Ok((!words.is_empty()).then(|| words.join(", ")))
 }
 
-/// Whether a run came to its end.
+/// Whether a run is complete.
 pub(super) fn is_complete(view: &RunView) -> Result<bool, ViewError> {
     Ok(view.reader().state()?.finish.is_some_and(|it| it.ended == Ended::Done))
 }

@@ -1,9 +1,10 @@
 //! How much data a question needs, repetition, stopping and gates.
 
+use jurat_core::gate::{Bounds, Decided, GateVerdict, Wants, condition_verdict, overall};
 use jurat_core::statistics::{
-    Beyond, Condition, GateVerdict, Interval, Tally, Wants, bca, cs_empirical_bernstein, cs_mean, cs_rate, e_mean,
-    e_paired, e_rate, gate_condition, gate_verdict, hedged_capital, mde_mean, mde_paired, more_pairs, pairs_needed,
-    pairs_needed_not_worse, pass_all_k, pass_at_k, power_paired, repeats, rows_needed, variance_components,
+    Beyond, Tally, bca, cs_empirical_bernstein, cs_mean, cs_rate, e_mean, e_paired, e_rate, hedged_capital, mde_mean,
+    mde_paired, more_pairs, pairs_needed, pairs_needed_not_worse, pass_all_k, pass_at_k, power_paired, repeats,
+    rows_needed, variance_components,
 };
 use jurat_format::value::{Val, Value};
 
@@ -140,9 +141,8 @@ fn condition(input: Input<'_, '_>) -> Result<Value, String> {
         "more_than" | "better" => Wants::MoreThan,
         other => return Err(format!("nothing wants `{other}`")),
     };
-    let ends = input.maybe("low")?.zip(input.maybe("high")?);
-    let found = gate_condition(ends.map(|(low, high)| Interval { low, high }), input.number("bound")?, wants);
-    Ok(Val::from(found.as_str()))
+    let bounds = Bounds { low: input.maybe("low")?, high: input.maybe("high")? };
+    Ok(Val::from(condition_verdict(bounds, input.number("bound")?, wants).name()))
 }
 
 fn verdict(input: Input<'_, '_>) -> Result<Value, String> {
@@ -154,10 +154,10 @@ fn verdict(input: Input<'_, '_>) -> Result<Value, String> {
             _ => GateVerdict::Undecided,
         };
         let advisory = it.0.get("advisory").is_some_and(|it| *it == Val::Bool(true));
-        Ok(Condition { verdict, p_fail: it.maybe("p_fail")?, advisory })
+        Ok(Decided { verdict, p_fail: it.maybe("p_fail")?, advisory })
     };
-    let conditions: Vec<Condition> = input.list("conditions")?.iter().map(condition).collect::<Result<_, String>>()?;
-    let found = gate_verdict(&conditions, input.number("alpha")?);
-    let words = found.conditions.iter().map(|it| Val::from(it.as_str())).collect();
-    Ok(object([("conditions", Val::List(words)), ("verdict", Val::from(found.verdict.as_str()))]))
+    let conditions: Vec<Decided> = input.list("conditions")?.iter().map(condition).collect::<Result<_, String>>()?;
+    let found = overall(&conditions, input.number("alpha")?);
+    let words = found.verdicts.iter().map(|it| Val::from(it.name())).collect();
+    Ok(object([("conditions", Val::List(words)), ("verdict", Val::from(found.verdict.name()))]))
 }

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use jurat_core::contrast::provenance::Note;
 use jurat_core::contrast::{About, Clustering, Ending, JudgementLine, RateLine, ScoreTest};
 use jurat_core::gate::{
-    Bounds, Condition, ConditionReport, GateReport, GateVerdict, Kind, Measure, Missing, More, Policy, Wants, decide,
-    overall,
+    Bounds, Conclusion, Condition, ConditionReport, Decided, GateReport, GateVerdict, Kind, Measure, Missing, More,
+    Policy, Wants, decide, overall,
 };
 use jurat_core::statistics::{Confidence, Tally};
 use jurat_store::run::Column;
@@ -46,23 +46,24 @@ pub fn gate(
     for condition in gating.expanded() {
         conditions.push(gating.condition(&condition)?);
     }
-    hold_back(&mut conditions, policy.confidence);
+    let verdict = hold_back(&mut conditions, policy.confidence);
     Ok(GateReport {
         suite: new.side().suite.clone(),
         base: base.map(|it| it.0.side().name.clone()),
         new: new.side().name.clone(),
         confidence: policy.confidence,
-        verdict: GateReport::overall(&conditions),
+        verdict,
         conditions,
         contrast: pair.map(Contrasting::whole).transpose()?,
         ignores_missing: policy.missing == Missing::Observed,
     })
 }
 
-/// A failure among many that chance explains is undecided.
-fn hold_back(conditions: &mut [ConditionReport], confidence: Confidence) {
-    let found: Vec<(GateVerdict, Option<f64>)> = conditions.iter().map(|it| (it.verdict, it.p_fail)).collect();
-    let (adjusted, verdicts, _) = overall(&found, confidence.alpha());
+/// The verdict over all conditions. A failure among many that chance explains is undecided.
+fn hold_back(conditions: &mut [ConditionReport], confidence: Confidence) -> GateVerdict {
+    let decided = |it: &ConditionReport| Decided { verdict: it.verdict, p_fail: it.p_fail, advisory: it.advisory };
+    let found: Vec<Decided> = conditions.iter().map(decided).collect();
+    let Conclusion { adjusted, verdicts, verdict: over_all } = overall(&found, confidence.alpha());
     for ((condition, p), verdict) in conditions.iter_mut().zip(adjusted).zip(verdicts) {
         condition.p_fail_adjusted = p;
         if condition.verdict != verdict {
@@ -71,6 +72,7 @@ fn hold_back(conditions: &mut [ConditionReport], confidence: Confidence) {
             condition.sentence = sentence(condition);
         }
     }
+    over_all
 }
 
 struct Gating<'g> {
