@@ -24,7 +24,8 @@
 //! * [`verdict`]: what is concluded;
 //! * [`report`]: what there is to say about runs;
 //! * [`statistics`]: how certain a metric is;
-//! * [`contrast`]: runs compared with each other; [`gate`]: whether a change may pass.
+//! * [`contrast`]: runs compared with each other; [`gate`]: whether a change may pass;
+//! * [`stopping`]: when a run knows enough to stop.
 
 pub mod agent;
 pub mod artifact;
@@ -49,6 +50,7 @@ mod python_tokens;
 pub mod report;
 pub mod scenario;
 pub mod statistics;
+pub mod stopping;
 pub mod suite;
 pub mod task;
 pub mod template;

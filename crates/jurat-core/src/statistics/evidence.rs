@@ -26,10 +26,17 @@ const BET: f64 = 0.75;
 /// Evidence about a pass rate against a threshold, from counts alone: three quarters are bet on the expected rate, one quarter on all others evenly. `None` for a
 /// threshold that is not between 0 and 1.
 pub fn e_rate(passed: u64, failed: u64, threshold: f64, expected: Option<f64>) -> Option<RateEvidence> {
+    e_share(passed as f64, failed as f64, threshold, expected)
+}
+
+/// [`e_rate`] for rows that pass in part, such as two of three repetitions.
+///
+/// It is evidence all the same: (p/r)ˣ((1−p)/(1−r))¹⁻ˣ is at most x·p/r + (1−x)·(1−p)/(1−r), by the inequality of weighted means, and that has a mean of at most 1 under the hypothesis.
+pub fn e_share(passed: f64, failed: f64, threshold: f64, expected: Option<f64>) -> Option<RateEvidence> {
     if !(threshold > 0.0 && threshold < 1.0) {
         return None;
     }
-    let counts = Counts { passed: passed as f64, failed: failed as f64 };
+    let counts = Counts { passed, failed };
     let expected = expected.filter(|it| *it > threshold && *it <= 1.0);
     let mirrored = expected.map(|it| 2.0 * threshold - it).filter(|it| *it > 0.0);
     Some(RateEvidence {
@@ -87,16 +94,35 @@ fn times_ln(n: f64, x: f64) -> f64 {
 ///
 /// Each bet is what would have been best for the discordance seen so far, were the difference `toward`; it never risks more than nine tenths.
 pub fn e_paired(differences: &[f64], null: f64, toward: f64) -> Vec<f64> {
-    let goal = toward - null;
-    let (mut ln, mut squares) = (0.0, 0.0);
-    let step = |(ix, difference): (usize, &f64)| {
-        let discordance = (PRIOR_PAIRS * PRIOR_DISCORDANCE + squares) / (PRIOR_PAIRS + ix as f64);
+    let mut bets = PairedBets::new(null, toward);
+    differences.iter().map(|it| bets.add(*it)).collect()
+}
+
+/// The bets of [`e_paired`], one difference after the other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairedBets {
+    null: f64,
+    goal: f64,
+    ln: f64,
+    n: f64,
+    squares: f64,
+}
+
+impl PairedBets {
+    pub fn new(null: f64, toward: f64) -> PairedBets {
+        PairedBets { null, goal: toward - null, ln: 0.0, n: 0.0, squares: 0.0 }
+    }
+
+    /// ln of the evidence with one difference more.
+    pub fn add(&mut self, difference: f64) -> f64 {
+        let PairedBets { null, goal, .. } = *self;
+        let discordance = (PRIOR_PAIRS * PRIOR_DISCORDANCE + self.squares) / (PRIOR_PAIRS + self.n);
         let stake = (goal / (discordance + goal * goal)).clamp(-MOST_RISKED / (1.0 - null), MOST_RISKED / (1.0 + null));
-        ln += (stake * (difference - null)).ln_1p();
-        squares += difference * difference;
-        ln
-    };
-    differences.iter().enumerate().map(step).collect()
+        self.ln += (stake * (difference - null)).ln_1p();
+        self.squares += difference * difference;
+        self.n += 1.0;
+        self.ln
+    }
 }
 
 /// What the discordance is taken for before anything was seen, and how many pairs that counts for.
@@ -115,25 +141,38 @@ pub enum Beyond {
 
 /// ln of the evidence that the mean of values between 0 and 1 is beyond `null`, after each value, by the adaptive bets of Waudby-Smith and Ramdas.
 pub fn e_mean(values: &[f64], null: f64, beyond: Beyond) -> Vec<f64> {
-    let (mirror, null) = match beyond {
-        Beyond::Above => (false, null),
-        Beyond::Below => (true, 1.0 - null),
-    };
-    let mut seen = Seen::default();
-    let mut ln = 0.0;
-    let step = |value: &f64| {
-        let value = if mirror { 1.0 - value } else { *value };
-        let gap = seen.mean() - null;
-        let stake = (gap / (seen.variance() + gap * gap)).clamp(0.0, MOST_RISKED / null);
-        ln += (stake * (value - null)).ln_1p();
-        seen.add(value);
-        ln
-    };
-    values.iter().map(step).collect()
+    let mut bets = MeanBets::new(null, beyond);
+    values.iter().map(|it| bets.add(*it)).collect()
+}
+
+/// The bets of [`e_mean`], one value after the other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeanBets {
+    null: f64,
+    beyond: Beyond,
+    seen: Seen,
+    ln: f64,
+}
+
+impl MeanBets {
+    pub fn new(null: f64, beyond: Beyond) -> MeanBets {
+        let null = if beyond == Beyond::Below { 1.0 - null } else { null };
+        MeanBets { null, beyond, seen: Seen::default(), ln: 0.0 }
+    }
+
+    /// ln of the evidence with one value more.
+    pub fn add(&mut self, value: f64) -> f64 {
+        let value = if self.beyond == Beyond::Below { 1.0 - value } else { value };
+        let gap = self.seen.mean() - self.null;
+        let stake = (gap / (self.seen.variance() + gap * gap)).clamp(0.0, MOST_RISKED / self.null);
+        self.ln += (stake * (value - self.null)).ln_1p();
+        self.seen.add(value);
+        self.ln
+    }
 }
 
 /// Mean and variance of what was seen, begun with one half and one quarter.
-#[derive(Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Seen {
     n: f64,
     sum: f64,
@@ -210,12 +249,17 @@ pub fn cs_mean(values: &[f64], confidence: Confidence) -> Option<Interval> {
 /// assert_eq!(format!("{:.3}", cs_rate(0, 1, Confidence::USUAL).high), "0.975");
 /// ```
 pub fn cs_rate(passed: u64, failed: u64, confidence: Confidence) -> Interval {
-    let counts = Counts { passed: passed as f64, failed: failed as f64 };
-    let mixture = ln_beta(1.0 + counts.passed, 1.0 + counts.failed);
+    cs_share(passed as f64, failed as f64, confidence)
+}
+
+/// [`cs_rate`] for rows that pass in part.
+pub fn cs_share(passed: f64, failed: f64, confidence: Confidence) -> Interval {
+    let counts = Counts { passed, failed };
+    let mixture = ln_beta(1.0 + passed, 1.0 + failed);
     let is_out = |rate: f64| mixture - counts.ln_likelihood(rate) >= -confidence.alpha().ln();
-    let rate = if passed + failed == 0 { 0.5 } else { counts.passed / (counts.passed + counts.failed) };
-    let low = if passed == 0 { 0.0 } else { bisect(0.0, rate, is_out) };
-    let high = if failed == 0 { 1.0 } else { bisect(rate, 1.0, |it| !is_out(it)) };
+    let rate = if passed + failed <= 0.0 { 0.5 } else { passed / (passed + failed) };
+    let low = if passed <= 0.0 { 0.0 } else { bisect(0.0, rate, is_out) };
+    let high = if failed <= 0.0 { 1.0 } else { bisect(rate, 1.0, |it| !is_out(it)) };
     Interval { low, high }
 }
 

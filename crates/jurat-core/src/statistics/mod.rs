@@ -39,7 +39,8 @@ pub use corrected::{
     rogan_gladen_difference,
 };
 pub use evidence::{
-    Beyond, RateEvidence, cs_empirical_bernstein, cs_mean, cs_rate, e_mean, e_paired, e_rate, hedged_capital,
+    Beyond, MeanBets, PairedBets, RateEvidence, cs_empirical_bernstein, cs_mean, cs_rate, cs_share, e_mean, e_paired,
+    e_rate, e_share, hedged_capital,
 };
 pub use flips::{FlipMethod, SignFlip, Wilcoxon, sign_flip, wilcoxon};
 pub use interval::{Interval, clopper_pearson, wilson};
