@@ -23,6 +23,7 @@
 //! * [`case`]: one case from its source to its verdict;
 //! * [`verdict`]: what is concluded;
 //! * [`report`]: what there is to say about runs;
+//! * [`label`]: what people say about cases;
 //! * [`statistics`]: how certain a metric is;
 //! * [`contrast`]: runs compared with each other; [`gate`]: whether a change may pass;
 //! * [`stopping`]: when a run knows enough to stop.
@@ -41,6 +42,7 @@ pub mod evidence;
 mod foreign;
 pub mod gate;
 pub mod judge;
+pub mod label;
 pub mod model;
 pub mod outcome;
 pub mod output;

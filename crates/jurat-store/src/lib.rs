@@ -10,6 +10,7 @@
 //! * [`run`]: runs, one file each.
 //! * [`journal`]: paid answers, for all runs of a project.
 //! * [`Project`]: where both are.
+//! * [`append_labels`]: what people say about cases, at the end of their file.
 //! * [`ParquetTable`]: tables for other programs.
 //! * [`transcript_lines`]: what an agent stores in a database of its own.
 
@@ -19,6 +20,7 @@ mod database;
 mod definitions;
 mod effects;
 pub mod journal;
+mod labels;
 mod packed;
 mod parquet_table;
 mod project;
@@ -29,6 +31,7 @@ mod transcript;
 pub use campaign::{Campaign, CampaignError, Profiles};
 pub use database::DatabaseError;
 pub use definitions::Disk;
+pub use labels::append_labels;
 pub use parquet_table::{Cell, CellType, ParquetTable};
 pub use project::{Project, ProjectError, RunName, Untrusted};
 pub use transcript::transcript_lines;

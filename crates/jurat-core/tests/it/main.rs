@@ -1,6 +1,6 @@
 //! The laws of the core, and its words.
 //!
-//! [`agents`], [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`artifacts`], [`campaigns`], [`checks`], [`effects`], [`evaluations`], [`evaluators`], [`builtins`], [`evaluate`], [`templates`], [`rubrics`], [`outcomes`], [`scenarios`], [`statistics`], [`conversations`], [`routes`], [`decisions`]. They draw
+//! [`agents`], [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`artifacts`], [`campaigns`], [`checks`], [`effects`], [`evaluations`], [`evaluators`], [`builtins`], [`evaluate`], [`templates`], [`rubrics`], [`outcomes`], [`scenarios`], [`statistics`], [`conversations`], [`routes`], [`decisions`], [`labels`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
 //! [`defects`] has what goes wrong elsewhere, [`format`] that the reader and the JSON Schema agree, [`faults`] what is no verdict on a subject, [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
 //!
@@ -28,6 +28,7 @@ mod examples;
 mod faults;
 mod format;
 mod inquiries;
+mod labels;
 mod numbers;
 mod outcomes;
 mod paths;
