@@ -66,6 +66,15 @@ impl Listener {
     }
 }
 
+/// Waits until the process is asked to stop or to end.
+pub(crate) async fn asked_to_end() {
+    match Signals::new() {
+        Some(mut signals) => drop(signals.next().await),
+        // Without signals, the process is ended from outside.
+        None => std::future::pending().await,
+    }
+}
+
 /// What Ctrl-C leads to, and what a second one would.
 fn words(in_flight: u64) -> String {
     match in_flight {

@@ -30,6 +30,7 @@ mod show;
 mod unknown_verb;
 mod usage;
 mod variant;
+mod view;
 mod watch;
 
 use std::ffi::OsString;
@@ -55,6 +56,7 @@ enum Verb {
     Plan(plan::Plan),
     Show(show::Show),
     Explain(explain::Explain),
+    View(view::View),
     Compare(Box<compare::Compare>),
     Gate(gate::Gate),
     Export(export::Export),
@@ -80,6 +82,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Plan(plan) => plan.run(),
         Verb::Show(show) => show.run(),
         Verb::Explain(explain) => explain.run(),
+        Verb::View(view) => view.run(),
         Verb::Compare(compare) => compare.run(),
         Verb::Gate(gate) => gate.run(),
         Verb::Export(export) => export.run(),

@@ -9,8 +9,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 const ELSEWHERE: [(&[&str], &str); 10] = [
     (&["eval", "evaluate", "test", "exec", "start"], "`jurat run SUITE` runs a suite"),
     (
-        &["view", "ui", "web", "viewer", "report", "results", "open"],
-        "`jurat show` prints the last run, `jurat export -o results.csv` writes it to a file",
+        &["ui", "web", "viewer", "serve", "report", "results", "open"],
+        "`jurat view` opens runs in a browser, `jurat show` prints the last one, `jurat export -o results.csv` writes it to a file",
     ),
     (&["diff", "ab"], "`jurat compare BASE NEW` compares runs case by case"),
     (&["list", "ls", "logs", "log", "history", "runs"], "`jurat show --list` lists the runs"),

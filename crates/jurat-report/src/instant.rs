@@ -3,14 +3,14 @@
 use jiff::Timestamp;
 
 /// Milliseconds since 1970 as `2026-11-15T18:04:05.123Z`.
-pub(crate) fn instant(ms: u64) -> String {
+pub fn instant(ms: u64) -> String {
     let moment = i64::try_from(ms).ok().and_then(|it| Timestamp::from_millisecond(it).ok());
     // Beyond what a calendar holds, the number says as much.
     moment.map_or_else(|| ms.to_string(), |it| format!("{it:.3}"))
 }
 
 /// The same without fractions: `2026-11-15T18:04:05Z`.
-pub(crate) fn to_the_second(ms: u64) -> String {
+pub fn to_the_second(ms: u64) -> String {
     let text = instant(ms);
     text.split_once('.').map_or_else(|| text.clone(), |(seconds, _)| format!("{seconds}Z"))
 }

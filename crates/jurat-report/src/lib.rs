@@ -13,7 +13,7 @@
 //! * [`columns`]: what formats with a row for each task of each case have in common.
 //! * [`Progress`]: how far a run has come.
 //! * [`pretty_json`]: a value for people who read JSON.
-//! * [`counted`] and [`bytes`]: numbers in words.
+//! * [`counted`], [`rate`], [`money`], [`duration`] and others: numbers in words; [`to_the_second`]: a moment.
 //! * [`visible`] and [`visible_line`]: other people's text, made unable to move the reader's cursor.
 
 pub mod columns;
@@ -56,6 +56,7 @@ mod xml;
 
 pub use case_writer::{CaseWriter, Scope};
 pub use csv::CsvWriter;
+pub use instant::{instant, to_the_second};
 pub use json::JsonWriter;
 pub use json_lines::JsonLinesWriter;
 pub use junit::JunitWriter;
@@ -67,4 +68,4 @@ pub use progress::Progress;
 pub use style::Style;
 pub use terminal::{MOST_CASES, MOST_FAILURES, TerminalOptions, TerminalWriter};
 pub use visible::{visible, visible_line};
-pub use words::{bytes, counted};
+pub use words::{bytes, counted, duration, grouped, interval, money, rate, score, span};

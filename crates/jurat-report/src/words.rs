@@ -15,17 +15,17 @@ use crate::wrap::one_line;
 pub(crate) const NONE: &str = "–";
 
 /// `66.7 %`; nothing judged has no rate.
-pub(crate) fn rate(rate: Option<f64>) -> String {
+pub fn rate(rate: Option<f64>) -> String {
     rate.map_or_else(|| NONE.to_owned(), |it| format!("{:.1} %", it * 100.0))
 }
 
 /// `20.8–93.9 %`
-pub(crate) fn interval(interval: Option<Interval>) -> String {
+pub fn interval(interval: Option<Interval>) -> String {
     interval.map_or_else(String::new, |it| format!("{:.1}–{:.1} %", it.low * 100.0, it.high * 100.0))
 }
 
 /// `$1.25`, `$0.0120`, `$0.000031`: enough places to distinguish small amounts.
-pub(crate) fn money(dollars: f64) -> String {
+pub fn money(dollars: f64) -> String {
     match dollars {
         0.0 => "$0".to_owned(),
         it if it >= 1.0 => format!("${it:.2}"),
@@ -36,7 +36,7 @@ pub(crate) fn money(dollars: f64) -> String {
 }
 
 /// `1,234,567`
-pub(crate) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (ix, digit) in digits.chars().enumerate() {
@@ -69,7 +69,7 @@ pub(crate) fn tokens(usage: &Usage) -> String {
 }
 
 /// `71 µs`, `2.4 ms`, `1.25 s`, `2 min 5 s`, `3 h 20 min`
-pub(crate) fn duration(took: Duration) -> String {
+pub fn duration(took: Duration) -> String {
     match took.as_micros() {
         micros @ 0..1_000 => format!("{micros} µs"),
         micros @ 1_000..1_000_000 => format!("{:.1} ms", micros as f64 / 1e3),
@@ -79,7 +79,7 @@ pub(crate) fn duration(took: Duration) -> String {
 }
 
 /// How long ago something was, or how long it will take: `40 s`, `2 min 5 s`, `3 h 20 min`, `12 days`.
-pub(crate) fn span(span: Duration) -> String {
+pub fn span(span: Duration) -> String {
     match span.as_secs() {
         seconds @ 0..60 => format!("{seconds} s"),
         seconds @ 60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
@@ -89,7 +89,7 @@ pub(crate) fn span(span: Duration) -> String {
 }
 
 /// A score: whole numbers as they are, others to three places.
-pub(crate) fn score(score: f64) -> String {
+pub fn score(score: f64) -> String {
     if score.fract() == 0.0 && score.abs() < 1e15 { format!("{score:.0}") } else { format!("{score:.3}") }
 }
 

@@ -1,7 +1,7 @@
 //! Which crate may depend on which.
 //!
 //! ```text
-//! format ← compare ← core ← {host, report, model, sandbox, store} ← engine ← jurat ← cli ← python
+//! format ← compare ← core ← {host, report, model, sandbox, store} ← engine ← view ← jurat ← cli ← python
 //! ```
 //!
 //! The engine does not know what writes its reports, and the command knows the engine and what is below it through `jurat` alone, although their
@@ -21,6 +21,7 @@ const LAYERS: &[&[&str]] = &[
     &["jurat-core"],
     &["jurat-host", "jurat-model", "jurat-report", "jurat-sandbox", "jurat-store", TESTKIT],
     &["jurat-engine"],
+    &["jurat-view"],
     &["jurat"],
     &["jurat-cli"],
     // The Python package has the command besides.

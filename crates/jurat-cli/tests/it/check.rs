@@ -164,7 +164,7 @@ fn what_is_no_suite_is_answered_with_what_to_do() {
 #[test]
 fn commands_of_other_tools_are_answered_with_what_does_the_same() {
     for (verb, advice) in [
-        ("view", "`jurat show` prints the last run"),
+        ("ui", "`jurat view` opens runs in a browser"),
         ("eval", "`jurat run SUITE` runs a suite"),
         ("diff", "`jurat compare BASE NEW` compares runs"),
         ("list", "`jurat show --list`"),

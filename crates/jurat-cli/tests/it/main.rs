@@ -39,3 +39,5 @@ mod show;
 mod snapshots;
 mod stored;
 mod tools;
+mod view;
+mod viewer;

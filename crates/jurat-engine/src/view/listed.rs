@@ -1,50 +1,92 @@
 //! A run in one line, for lists of runs: from its file alone, without reading its suite again.
 
 use std::path::Path;
+use std::time::Duration;
 
-use jurat_core::report::{RunCondition, RunEntry};
+use jurat_core::report::{CaseCounts, RunCondition, RunEntry};
 use jurat_core::suite::Gate;
+use jurat_core::verdict::Counts;
 use jurat_store::RunName;
 use jurat_store::run::{Column, Ended, RunFileError, RunReader, StoredSummary};
 
 use super::totals;
+use crate::tally::Whole;
+
+/// A run in one line, with what a table of runs has room for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunListing {
+    pub entry: RunEntry,
+    /// The hash of what its suite says.
+    pub suite_hash: String,
+    /// How often counted tasks ended how.
+    pub counts: Counts,
+    pub cases: CaseCounts,
+    /// What its answers cost, as far as that is known.
+    pub cost_usd: Option<f64>,
+    /// How long it took; nothing for one that has not ended.
+    pub wall: Option<Duration>,
+}
 
 /// A run as a list of runs shows it. A file that cannot be read is listed with the reason.
 pub fn listed(name: &RunName) -> RunEntry {
-    entry(&name.path).unwrap_or_else(|error| RunEntry {
-        id: name.id.clone(),
-        file: name.path.display().to_string(),
-        suite: String::new(),
-        started_at_ms: None,
-        cases: None,
-        pass_rate: None,
-        condition: RunCondition::Unreadable(error.to_string()),
+    listing(name).entry
+}
+
+/// The same with more about it.
+pub fn listing(name: &RunName) -> RunListing {
+    read(&name.path).unwrap_or_else(|error| RunListing {
+        entry: RunEntry {
+            id: name.id.clone(),
+            file: name.path.display().to_string(),
+            suite: String::new(),
+            started_at_ms: None,
+            cases: None,
+            pass_rate: None,
+            condition: RunCondition::Unreadable(error.to_string()),
+        },
+        suite_hash: String::new(),
+        counts: Counts::default(),
+        cases: CaseCounts::default(),
+        cost_usd: None,
+        wall: None,
     })
 }
 
-fn entry(path: &Path) -> Result<RunEntry, RunFileError> {
+fn read(path: &Path) -> Result<RunListing, RunFileError> {
     let reader = RunReader::open(path)?;
     let summary = reader.summary()?;
     let whole: Vec<&StoredSummary> = summary.iter().filter(|it| it.slice.is_empty()).collect();
     let head = reader.head();
     let gates: Vec<Gate> = head.tasks.iter().map(|it| Gate::named(&it.gate).unwrap_or_default()).collect();
-    let cases = whole.iter().find(|it| it.column == Column::CASE).map_or(0, |it| it.counts.iter().sum());
-    let counts = totals::counts(&gates, &whole);
-    let ended = reader.state()?.finish.map(|it| it.ended);
-    let condition = match (ended, totals::stopped(ended, &counts, &totals::cases(&whole))) {
+    let of_cases = whole.iter().find(|it| it.column == Column::CASE);
+    let n_cases = of_cases.map_or(0, |it| it.counts.iter().sum());
+    let (counts, cases) = (totals::counts(&gates, &whole), totals::cases(&whole));
+    let finish = reader.state()?.finish;
+    let ended = finish.map(|it| it.ended);
+    let condition = match (ended, totals::stopped(ended, &counts, &cases)) {
         (_, Some(reason)) => RunCondition::Stopped(reason),
         (None, _) if reader.is_being_written() => RunCondition::Running,
         (None, _) => RunCondition::Killed,
         (Some(Ended::Failed | Ended::DuplicateIds), _) => RunCondition::Failed,
         (Some(Ended::Done | Ended::Stopped(_)), _) => RunCondition::Done,
     };
-    Ok(RunEntry {
+    let entry = RunEntry {
         id: head.id.clone(),
         file: path.display().to_string(),
         suite: head.suite.clone(),
         started_at_ms: Some(head.created_at_ms),
-        cases: Some(cases),
+        cases: Some(n_cases),
         pass_rate: counts.pass_rate(),
         condition,
+    };
+    let taken: Option<Whole> = of_cases.and_then(|it| totals::taken(it));
+    let cost_usd = taken.and_then(|it| it.taken.all.cost_usd());
+    Ok(RunListing {
+        entry,
+        suite_hash: head.suite_hash.clone(),
+        counts,
+        cases,
+        cost_usd,
+        wall: finish.map(|it| it.wall),
     })
 }

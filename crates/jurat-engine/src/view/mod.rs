@@ -12,6 +12,7 @@ mod independence;
 mod listed;
 mod metrics;
 mod naming;
+pub mod query;
 mod repetition;
 mod results;
 mod revisit;
@@ -36,7 +37,7 @@ use jurat_store::run::{RunFileError, RunReader, StoredEffect};
 
 pub use explain::ExplainError;
 pub use jurat_store::run::{Code, Column, RunHead, StoredCase, Variant};
-pub use listed::listed;
+pub use listed::{RunListing, listed, listing};
 pub use results::{StoredOutcome, StoredResult};
 pub use revisit::Detailed;
 

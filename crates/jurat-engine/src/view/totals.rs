@@ -211,7 +211,7 @@ pub(super) fn cases(slice: &[&StoredSummary]) -> CaseCounts {
 }
 
 /// What the writer counted beside verdicts: what answers took, or what a task gave.
-fn taken<T: DeserializeOwned>(summary: &StoredSummary) -> Option<T> {
+pub(super) fn taken<T: DeserializeOwned>(summary: &StoredSummary) -> Option<T> {
     summary.body.as_deref().and_then(|it| serde_json::from_str(it).ok())
 }
 

@@ -1,0 +1,215 @@
+//! What a request is answered with: one function a page reads what the page needs, and renders it as a page or as data.
+
+mod overview;
+mod runs;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use http::StatusCode;
+use jurat_core::report::RunCondition;
+use jurat_engine::view::{RunListing, RunView, ViewError, listing};
+use jurat_store::RunName;
+use maud::Markup;
+
+use crate::Library;
+use crate::library::Meant;
+use crate::page;
+use crate::route::{Address, Form, Route, RunPage};
+use crate::serve::{Cancel, OpenRuns};
+
+/// What all requests share, whichever thread they are worked on by.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) library: Library,
+    listings: Mutex<HashMap<PathBuf, (u64, SystemTime, RunListing)>>,
+}
+
+/// What is sent back.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) kind: Kind,
+    pub(crate) body: Vec<u8>,
+    pub(crate) location: Option<String>,
+    pub(crate) cookie: Option<String>,
+}
+
+/// What a body is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Html,
+    Json,
+    /// Text of a run, or of ours.
+    Text,
+    /// A file of ours, of this type.
+    Asset(&'static str),
+}
+
+impl Kind {
+    pub(crate) fn content_type(&self) -> &'static str {
+        match self {
+            Kind::Html => "text/html; charset=utf-8",
+            Kind::Json => "application/json; charset=utf-8",
+            Kind::Text => "text/plain; charset=utf-8",
+            Kind::Asset(it) => it,
+        }
+    }
+}
+
+impl Answer {
+    pub(crate) fn new(status: StatusCode, kind: Kind, body: impl Into<Vec<u8>>) -> Answer {
+        Answer { status, kind, body: body.into(), location: None, cookie: None }
+    }
+
+    pub(crate) fn page(status: StatusCode, page: &Markup) -> Answer {
+        Answer::new(status, Kind::Html, page.0.clone())
+    }
+
+    pub(crate) fn text(status: StatusCode, text: impl Into<Vec<u8>>) -> Answer {
+        Answer::new(status, Kind::Text, text)
+    }
+
+    pub(crate) fn asset(content_type: &'static str, body: &'static str) -> Answer {
+        Answer::new(StatusCode::OK, Kind::Asset(content_type), body)
+    }
+
+    pub(crate) fn redirect(status: StatusCode, location: String) -> Answer {
+        Answer { location: Some(location), ..Answer::text(status, "") }
+    }
+
+    /// A page, or its data, whichever is wanted.
+    fn of(form: Form, page: impl FnOnce() -> Markup, json: impl FnOnce() -> String) -> Answer {
+        match form {
+            Form::Html => Answer::page(StatusCode::OK, &page()),
+            Form::Json => Answer::new(StatusCode::OK, Kind::Json, json()),
+        }
+    }
+}
+
+/// Why a page cannot be shown.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// There is no such thing; further addresses may be meant.
+    NotFound { reason: String, meant: Vec<(String, Route)> },
+    /// The run cannot be read.
+    Unreadable(String),
+}
+
+impl From<ViewError> for Failure {
+    fn from(error: ViewError) -> Failure {
+        Failure::Unreadable(error.to_string())
+    }
+}
+
+impl Failure {
+    fn answer(&self, form: Form) -> Answer {
+        let (status, reason) = match self {
+            Failure::NotFound { reason, .. } => (StatusCode::NOT_FOUND, reason),
+            Failure::Unreadable(reason) => (StatusCode::INTERNAL_SERVER_ERROR, reason),
+        };
+        if form == Form::Json {
+            let body = serde_json::json!({ "version": 1, "error": reason });
+            return Answer::new(status, Kind::Json, body.to_string());
+        }
+        let page = match self {
+            Failure::NotFound { reason, meant } => page::error::not_found(reason, meant),
+            Failure::Unreadable(reason) => page::error::unreadable(reason),
+        };
+        Answer::page(status, &page)
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(library: Library) -> Shared {
+        Shared { library, listings: Mutex::default() }
+    }
+
+    /// A run in one line. What has ended does not change, and is read once.
+    pub(crate) fn listing(&self, name: &RunName) -> RunListing {
+        let found = std::fs::metadata(&name.path).and_then(|it| Ok((it.len(), it.modified()?))).ok();
+        let mut listings = self.listings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((len, modified, listing)) = listings.get(&name.path)
+            && found == Some((*len, *modified))
+        {
+            return listing.clone();
+        }
+        drop(listings);
+        let listing = listing(name);
+        let has_ended = !matches!(listing.entry.condition, RunCondition::Running | RunCondition::Killed);
+        if let Some((len, modified)) = found.filter(|_| has_ended) {
+            listings = self.listings.lock().unwrap_or_else(PoisonError::into_inner);
+            listings.insert(name.path.clone(), (len, modified, listing.clone()));
+        }
+        listing
+    }
+}
+
+/// What a request for an address is answered with.
+pub(crate) fn answer(shared: &Shared, runs: &mut OpenRuns, cancel: &Cancel, address: &Address) -> Answer {
+    let work = Work { shared, cancel, form: address.form };
+    let answered = match &address.route {
+        Route::Runs(list) => runs::answer(&work, list),
+        Route::Run { run, page } => of_run(&work, runs, run, page),
+        Route::Compare(_) | Route::CompareCase(_) | Route::Events | Route::Labels | Route::Asset(_) => Err(absent()),
+    };
+    answered.unwrap_or_else(|failure| failure.answer(address.form))
+}
+
+/// What the functions of pages are given.
+pub(crate) struct Work<'w> {
+    pub(crate) shared: &'w Shared,
+    /// Whether the answer is still wanted.
+    #[expect(dead_code, reason = "searches look at it")]
+    pub(crate) cancel: &'w Cancel,
+    pub(crate) form: Form,
+}
+
+/// A run that is shown.
+pub(crate) struct Shown<'r> {
+    /// The id in addresses.
+    pub(crate) id: &'r str,
+    pub(crate) view: &'r RunView,
+}
+
+fn of_run(work: &Work<'_>, runs: &mut OpenRuns, name: &str, page: &RunPage) -> Result<Answer, Failure> {
+    let address = |run: &str| Route::Run { run: run.to_owned(), page: page.clone() };
+    let found = match work.shared.library.find(name).map_err(Failure::Unreadable)? {
+        Meant::Run(found) => found,
+        Meant::Id(id) => {
+            let address = Address { route: address(&id), form: work.form };
+            return Ok(Answer::redirect(StatusCode::TEMPORARY_REDIRECT, address.to_string()));
+        }
+        Meant::Several(ids) => {
+            let meant = ids.into_iter().map(|it| (it.clone(), address(&it))).collect();
+            return Err(Failure::NotFound { reason: format!("several runs begin with `{name}`"), meant });
+        }
+        Meant::Unknown(near) => {
+            let meant = near.into_iter().map(|it| (it.clone(), address(&it))).collect();
+            return Err(Failure::NotFound { reason: format!("there is no run `{name}`"), meant });
+        }
+    };
+    let shown = Shown { id: &found.id, view: opened(runs, &found.path)? };
+    match page {
+        RunPage::Overview => overview::answer(work, &shown),
+        RunPage::Cases(_)
+        | RunPage::Case(_)
+        | RunPage::Text(_)
+        | RunPage::Graph
+        | RunPage::Slices(_)
+        | RunPage::Cost
+        | RunPage::Flaky { .. }
+        | RunPage::Label(_)
+        | RunPage::Events => Err(absent()),
+    }
+}
+
+fn opened<'r>(runs: &'r mut OpenRuns, path: &Path) -> Result<&'r RunView, Failure> {
+    Ok(runs.open(path)?)
+}
+
+fn absent() -> Failure {
+    Failure::NotFound { reason: "there is no page at this address".to_owned(), meant: Vec::new() }
+}

@@ -1,0 +1,20 @@
+//! The overview of a run.
+
+use jurat_report::{CaseWriter as _, JsonWriter, Scope};
+
+use super::{Answer, Failure, Shown, Work};
+use crate::page::overview::{self, OverviewPage};
+
+pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failure> {
+    let report = shown.view.report()?;
+    let page = OverviewPage { run: shown.id.to_owned(), report };
+    Ok(Answer::of(work.form, || overview::page(&page), || json(&page)))
+}
+
+/// The report of the run without its cases, as `jurat show --json` has it.
+fn json(page: &OverviewPage) -> String {
+    let mut out = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = JsonWriter::new(&mut out, &page.report, Scope::Everything).and_then(|mut writer| writer.end());
+    String::from_utf8_lossy(&out).into_owned()
+}

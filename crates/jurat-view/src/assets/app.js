@@ -1,0 +1,125 @@
+// What script adds to pages that read without it: the theme, times of the reader's zone, keys.
+
+const root = document.documentElement;
+
+// Theme: system, light, dark, and round again.
+function nextTheme() {
+  const now = root.dataset.theme;
+  const next = now === "light" ? "dark" : now === "dark" ? null : "light";
+  if (next) root.dataset.theme = next;
+  else delete root.dataset.theme;
+  try {
+    if (next) localStorage.setItem("jurat-theme", next);
+    else localStorage.removeItem("jurat-theme");
+  } catch {
+    // Without storage the choice lasts as long as the page.
+  }
+}
+
+// Times, in the zone of the reader.
+export function localTimes(within) {
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  const zone = new Intl.DateTimeFormat(undefined, { timeZoneName: "short", hour: "numeric" });
+  for (const time of within.querySelectorAll("time[datetime]")) {
+    const at = new Date(time.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    const name = zone.formatToParts(at).find((it) => it.type === "timeZoneName")?.value ?? "";
+    time.title = `${time.dateTime} ${name}`;
+    time.textContent = format.format(at);
+  }
+}
+
+// Keys. `actions` are by key; pages may add theirs.
+const KEYS = [
+  ["?", "all keys", () => showKeys()],
+  ["/", "to the query", () => focusQuery()],
+  ["j", "next row", () => moveRow(1)],
+  ["k", "previous row", () => moveRow(-1)],
+  ["o", "open the row", () => rowLink()?.click()],
+  ["x", "select the row", () => currentRow()?.querySelector("input[type=checkbox]")?.click()],
+  ["[", "previous page", () => document.querySelector("a[rel=prev]")?.click()],
+  ["]", "next page", () => document.querySelector("a[rel=next]")?.click()],
+  ["u", "up", () => [...document.querySelectorAll(".crumbs a")].at(-1)?.click()],
+  ["t", "theme", () => nextTheme()],
+  ["y", "copy the address", () => navigator.clipboard?.writeText(location.href)],
+];
+
+function rows() {
+  return [...document.querySelectorAll("[data-row]")];
+}
+
+function currentRow() {
+  return document.activeElement?.closest?.("[data-row]") ?? null;
+}
+
+function rowLink() {
+  return currentRow()?.querySelector("a.open, a, button") ?? null;
+}
+
+function moveRow(step) {
+  const all = rows();
+  if (all.length === 0) return;
+  const at = all.indexOf(currentRow());
+  const next = all[Math.min(Math.max(at < 0 ? (step > 0 ? 0 : all.length - 1) : at + step, 0), all.length - 1)];
+  const link = next.querySelector("a.open, a, button, input");
+  link?.focus();
+  next.scrollIntoView({ block: "nearest" });
+}
+
+function focusQuery() {
+  const box = document.querySelector("main input[type=search], .top input[type=search]");
+  box?.focus();
+  box?.select();
+}
+
+function showKeys() {
+  const dialog = document.createElement("dialog");
+  dialog.className = "keys";
+  const title = document.createElement("h2");
+  title.textContent = "Keys";
+  const list = document.createElement("dl");
+  for (const [key, words] of KEYS) {
+    const name = document.createElement("dt");
+    const box = document.createElement("kbd");
+    box.textContent = key;
+    name.append(box);
+    const about = document.createElement("dd");
+    about.textContent = words;
+    list.append(name, about);
+  }
+  const close = document.createElement("button");
+  close.textContent = "Close";
+  close.autofocus = true;
+  close.addEventListener("click", () => dialog.close());
+  dialog.append(title, list, close);
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+// Adds a key for one page.
+export function addKey(key, words, action) {
+  KEYS.push([key, words, action]);
+}
+
+function isTyping(target) {
+  return target?.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]");
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
+  const action = KEYS.findLast(([key]) => key === event.key)?.[2];
+  if (!action) return;
+  event.preventDefault();
+  action();
+});
+
+for (const button of document.querySelectorAll("button[data-action]")) {
+  const action = { theme: nextTheme, keys: showKeys }[button.dataset.action];
+  if (!action) continue;
+  button.hidden = false;
+  button.addEventListener("click", action);
+}
+
+localTimes(document);

@@ -1,0 +1,142 @@
+//! The list of runs, the newest first.
+
+use jurat_core::report::RunCondition;
+use jurat_engine::view::RunListing;
+use jurat_report::{counted, duration, grouped, money, rate};
+use maud::{Markup, html};
+
+use super::Shell;
+use super::shell::short_id;
+use crate::part::bar;
+use crate::part::text::{line, sentence};
+use crate::part::time::moment;
+use crate::part::verdict;
+use crate::route::{Compare, Route, Runs};
+
+/// A page of the list.
+#[derive(Debug)]
+pub(crate) struct RunsPage {
+    pub(crate) list: Runs,
+    pub(crate) rows: Vec<RunRow>,
+    /// How many runs there are, shown or not.
+    pub(crate) n_runs: usize,
+    /// Where the next page begins.
+    pub(crate) next: Option<u64>,
+}
+
+/// A run in one line.
+#[derive(Debug)]
+pub(crate) struct RunRow {
+    /// The id in addresses.
+    pub(crate) id: String,
+    pub(crate) listing: RunListing,
+}
+
+pub(crate) fn page(page: &RunsPage) -> Markup {
+    let data = Some(Route::Runs(page.list.clone()).json());
+    let shell = Shell { title: "Runs".to_owned(), run: None, steps: vec![("runs".to_owned(), None)], data };
+    shell.page(&html! {
+        div.head {
+            h1 { "Runs" }
+            form.filter method="get" action="/" role="search" {
+                @if let Some(suite) = &page.list.suite { input type="hidden" name="suite" value=(suite); }
+                input type="search" name="q" value=(page.list.q) placeholder="Filter by name" aria-label="Filter runs by name" autocomplete="off";
+            }
+        }
+        @if let Some(suite) = &page.list.suite {
+            p.chips {
+                a.chip href=(Route::Runs(Runs { suite: None, ..page.list.clone() })) title="Show all suites" { "suite " (line(suite)) " ×" }
+            }
+        }
+        @if page.rows.is_empty() { (empty(page)) } @else { (table(page)) }
+    })
+}
+
+fn empty(page: &RunsPage) -> Markup {
+    html! {
+        section.message {
+            @if page.n_runs == 0 {
+                p { "This project has no runs yet. " code { "jurat run SUITE" } " makes one, and this page lists it." }
+            } @else {
+                p { "No run fits. " a href=(Route::Runs(Runs::default())) { "Show all " (counted(page.n_runs as u64, "run")) } }
+            }
+        }
+    }
+}
+
+fn table(page: &RunsPage) -> Markup {
+    html! {
+        form.runs method="get" action=(Route::Compare(Compare::default())) {
+            div.scroll tabindex="0" role="region" aria-label="Runs" {
+                table.rows {
+                    thead {
+                        tr {
+                            th scope="col" { span.hidden { "Compare" } }
+                            th scope="col" { "Run" }
+                            th scope="col" { "Suite" }
+                            th scope="col" { "Started" }
+                            th scope="col" { "State" }
+                            th.number scope="col" { "Cases" }
+                            th.number scope="col" { "Pass rate" }
+                            th.wide scope="col" { "Results" }
+                            th.number scope="col" { "Cost" }
+                            th.number scope="col" { "Took" }
+                        }
+                    }
+                    tbody { @for row in &page.rows { (run_row(page, row)) } }
+                }
+            }
+            div.actions {
+                button type="submit" { "Compare selected runs" }
+                span.hint { "Select two or more. The oldest is the base." }
+            }
+        }
+        (pager(page))
+    }
+}
+
+fn run_row(page: &RunsPage, row: &RunRow) -> Markup {
+    let RunListing { entry, counts, cost_usd, wall, .. } = &row.listing;
+    let overview = Route::overview(&row.id);
+    if let RunCondition::Unreadable(reason) = &entry.condition {
+        return html! {
+            tr.unreadable data-row="" {
+                td {}
+                td { (line(&row.id)) }
+                td colspan="8" { (verdict::condition(&entry.condition)) " " (sentence(reason)) }
+            }
+        };
+    }
+    let parts = [
+        (verdict::of_task(jurat_core::report::TaskVerdict::Passed), counts.passed),
+        (verdict::of_task(jurat_core::report::TaskVerdict::Failed), counts.failed),
+        (verdict::of_task(jurat_core::report::TaskVerdict::Error), counts.errored),
+    ];
+    let parts = parts.map(|(look, n)| bar::Part { look, n, route: None });
+    html! {
+        tr data-row="" {
+            td { input type="checkbox" name="run" value=(row.id) aria-label={ "Select " (row.id) }; }
+            th scope="row" { a.open href=(overview) title=(row.id) { (line(short_id(&row.id))) } }
+            td { a href=(Route::Runs(Runs { suite: Some(entry.suite.clone()), from: 0, ..page.list.clone() })) { (line(&entry.suite)) } }
+            td { @if let Some(at) = entry.started_at_ms { (moment(at)) } }
+            td { (verdict::condition(&entry.condition)) }
+            td.number { @if let Some(n) = entry.cases { (grouped(n)) } }
+            td.number { (rate(entry.pass_rate)) }
+            td.wide { (bar::slim("results of tasks", &parts)) }
+            td.number { @if let Some(cost) = cost_usd { (money(*cost)) } @else { span.none { "–" } } }
+            td.number { @if let Some(wall) = wall { (duration(*wall)) } @else { span.none { "–" } } }
+        }
+    }
+}
+
+fn pager(page: &RunsPage) -> Markup {
+    let newest = (page.list.from > 0).then(|| Route::Runs(Runs { from: 0, ..page.list.clone() }));
+    let older = page.next.map(|from| Route::Runs(Runs { from, ..page.list.clone() }));
+    html! {
+        nav.pager aria-label="Pages" {
+            @if let Some(route) = newest { a href=(route) rel="prev" { "Newest" } }
+            span { (counted(page.n_runs as u64, "run")) " in all" }
+            @if let Some(route) = older { a href=(route) rel="next" { "Older" } }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! What pages share: verdicts, rates with intervals, bars, and other people's text made harmless.
+
+pub(crate) mod bar;
+pub(crate) mod text;
+pub(crate) mod time;
+pub(crate) mod verdict;

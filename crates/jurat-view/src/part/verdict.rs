@@ -1,0 +1,60 @@
+//! Verdicts: a glyph and a word, never colour alone.
+
+use jurat_core::report::{RunCondition, TaskVerdict};
+use jurat_core::verdict::CaseVerdict;
+use maud::{Markup, html};
+
+/// How a verdict looks: its glyph, its class in the style sheet, its word, and its word in queries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Look {
+    pub(crate) glyph: &'static str,
+    pub(crate) class: &'static str,
+    pub(crate) word: &'static str,
+    pub(crate) query: &'static str,
+}
+
+const PASSED: Look = Look { glyph: "✓", class: "passed", word: "passed", query: "passed" };
+const FAILED: Look = Look { glyph: "✗", class: "failed", word: "failed", query: "failed" };
+const MEASURED: Look = Look { glyph: "≈", class: "measured", word: "measured", query: "measured" };
+const SKIPPED: Look = Look { glyph: "–", class: "skipped", word: "skipped", query: "skipped" };
+const ERROR: Look = Look { glyph: "!", class: "error", word: "error", query: "error" };
+const NOT_RUN: Look = Look { glyph: "○", class: "not-run", word: "not run", query: "not_run" };
+const NOT_JUDGED: Look = Look { glyph: "–", class: "skipped", word: "not judged", query: "not_judged" };
+
+pub(crate) fn of_case(verdict: CaseVerdict) -> Look {
+    match verdict {
+        CaseVerdict::Passed => PASSED,
+        CaseVerdict::Failed => FAILED,
+        CaseVerdict::Measured => MEASURED,
+        CaseVerdict::Error => ERROR,
+        CaseVerdict::NotRun => NOT_RUN,
+        CaseVerdict::NotJudged => NOT_JUDGED,
+    }
+}
+
+pub(crate) fn of_task(verdict: TaskVerdict) -> Look {
+    match verdict {
+        TaskVerdict::Passed => PASSED,
+        TaskVerdict::Failed => FAILED,
+        TaskVerdict::Measured => MEASURED,
+        TaskVerdict::Skipped => SKIPPED,
+        TaskVerdict::Error => ERROR,
+        TaskVerdict::NotRun => NOT_RUN,
+    }
+}
+
+/// How far a run has come.
+pub(crate) fn condition(condition: &RunCondition) -> Markup {
+    let class = match condition {
+        RunCondition::Done => "done",
+        RunCondition::Running => "running",
+        RunCondition::Stopped(_) | RunCondition::Failed | RunCondition::Killed | RunCondition::Unreadable(_) => "ended",
+    };
+    let reason = condition.reason().map(|it| it.replace('_', " "));
+    html! {
+        span class={ "state " (class) } {
+            (condition.name())
+            @if let (RunCondition::Stopped(_), Some(reason)) = (condition, &reason) { " (" (reason) ")" }
+        }
+    }
+}
