@@ -122,8 +122,19 @@ def test_without_an_output_config_the_shapes_include_bool_and_none() -> None:
         "Valid shapes:",
         '  return "pass"',
         "  return 0.5",
+        '  return {"label": "pass", "explanation": "..."}',
+        '  return {"score": 0.5, "explanation": "..."}',
         "  return True",
         "  return None",
+    ]
+
+
+@pytest.mark.parametrize("returned", [{"x": 1}, {"score": "high"}, {"score": False}])
+def test_a_dict_that_is_wrong_inside_lists_neither_bool_nor_none(returned: dict[str, Any]) -> None:
+    assert refused(returned)[1:] == [
+        "Valid shapes:",
+        '  return "pass"',
+        "  return 0.5",
         '  return {"label": "pass", "explanation": "..."}',
         '  return {"score": 0.5, "explanation": "..."}',
     ]
@@ -225,3 +236,38 @@ def test_an_evaluator_of_a_run_may_return_them(returned: Any) -> None:
 def test_a_score_that_is_no_number_is_an_error_in_a_run_also_without_a_config(score: float) -> None:
     (case,) = jurat.Suite._quiet({"tasks": [{"id": "it", "evaluate": lambda n: score}]}).run([{"n": 1}])
     assert case["it"].verdict == "error" and "a score must be a finite number" in case["it"].message
+
+
+PYTHON = """
+def evaluate(output):
+    return {"label": "pass" if "please" in output else "fail", "explanation": f"{len(output)} letters"}
+"""
+TYPESCRIPT = """
+export function evaluate({ output }: { output: string }): { label: string; explanation: string } {
+  return { label: output.includes("please") ? "pass" : "fail", explanation: `${output.length} letters` };
+}
+"""
+
+
+@pytest.mark.parametrize(("language", "source"), [("python", PYTHON), ("typescript", TYPESCRIPT)], ids=["python", "typescript"])
+def test_code_evaluators_are_python_or_typescript_functions_that_run_in_a_sandbox(language: str, source: str) -> None:
+    code = {"source": source, "language": language, "outputs": [VERDICT]}
+    suite = jurat.Suite({"evaluators": {"polite": code}, "tasks": [{"id": "polite", "evaluate": "polite"}]})
+    found = {it.id: it["polite"] for it in suite.run([{"id": "a", "output": "Sit, please"}, {"id": "b", "output": "Sit"}])}
+    assert {id: (it.label, it.score, it.explanation) for id, it in found.items()} == {
+        "a": ("pass", 1.0, "11 letters"),
+        "b": ("fail", 0.0, "3 letters"),
+    }
+
+
+def test_the_rejection_of_typescript_lists_shapes_of_typescript() -> None:
+    code = {"source": "export function evaluate() { return [1]; }", "language": "typescript"}
+    (case,) = jurat.Suite({"evaluators": {"it": code}, "tasks": [{"id": "it", "evaluate": "it"}]}).run([{"output": "x"}])
+    assert case["it"].verdict == "error"
+    assert 'return "pass";' in case["it"].message and "return true;" in case["it"].message
+
+
+@pytest.mark.parametrize(("outputs", "names"), [([VERDICT], ["check"]), ([TOXICITY, SAFETY], ["content-check.toxicity", "content-check.safety"])])
+def test_several_outputs_are_named_after_evaluator_and_config_and_one_after_the_evaluator(outputs: Any, names: list[str]) -> None:
+    returned = {"toxicity": 0.1, "safety": "pass"} if len(outputs) > 1 else "pass"
+    assert [it.name for it in normalize(returned, outputs, name=names[0].partition(".")[0])] == names

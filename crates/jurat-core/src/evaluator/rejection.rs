@@ -114,7 +114,9 @@ impl Expected<'_> {
 
     pub(super) fn unsupported(self, got: &Object) -> Rejection {
         let sentence = format!("neither a label nor a score, nor a dict of them: got {}", typed(got));
-        self.rejects(RejectionKind::UnsupportedType, sentence)
+        let mut rejection = self.rejects(RejectionKind::UnsupportedType, sentence);
+        rejection.shapes.extend(shapes::further_types(self.language));
+        rejection
     }
 
     pub(super) fn missing_label(self, got: &Object) -> Rejection {

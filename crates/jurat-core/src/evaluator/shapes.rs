@@ -8,15 +8,9 @@ use super::{Language, OutputConfig, OutputKind};
 
 /// The lines of a function that would be accepted for an output; for anything when there is none.
 pub(super) fn lines(config: Option<&OutputConfig>, language: Language) -> Vec<String> {
-    let (end, comment) = match language {
-        Language::TypeScript | Language::JavaScript => (";", "//"),
-        Language::Python => ("", "#"),
-        Language::Rust => ("", "//"),
-    };
-    let bare = |value: &str| match language {
-        Language::Rust => format!("Return::from({value})"),
-        _ => format!("return {value}{end}"),
-    };
+    let end = end(language);
+    let comment = if language == Language::Python { "#" } else { "//" };
+    let bare = |value: &str| bare(value, language);
     let explained = |key: &str, value: &str| match (language, key) {
         (Language::Rust, "label") => format!("Return::label({value}).explanation(\"...\")"),
         (Language::Rust, _) => format!("Return::from({value}).explanation(\"...\")"),
@@ -36,14 +30,33 @@ pub(super) fn lines(config: Option<&OutputConfig>, language: Language) -> Vec<St
         }
         Some(OutputKind::Freeform { .. }) | None => {
             let (label, score) = (literal("pass"), "0.5");
-            let (truth, nothing) = match language {
-                Language::Python => ("True", "None"),
-                Language::TypeScript | Language::JavaScript => ("true", "null"),
-                Language::Rust => ("true", "()"),
-            };
-            let plain = [label.as_str(), score, truth, nothing].map(bare);
-            plain.into_iter().chain([explained("label", &label), explained("score", score)]).collect()
+            vec![bare(&label), bare(score), explained("label", &label), explained("score", score)]
         }
+    }
+}
+
+/// Further lines where the returned value itself has the wrong type: an author who returned a dict with a wrong key does not look for these.
+pub(super) fn further_types(language: Language) -> Vec<String> {
+    let (truth, nothing) = match language {
+        Language::Python => ("True", "None"),
+        Language::TypeScript | Language::JavaScript => ("true", "null"),
+        Language::Rust => ("true", "()"),
+    };
+    [truth, nothing].map(|it| bare(it, language)).to_vec()
+}
+
+/// A line that returns a value.
+fn bare(value: &str, language: Language) -> String {
+    match language {
+        Language::Rust => format!("Return::from({value})"),
+        _ => format!("return {value}{}", end(language)),
+    }
+}
+
+fn end(language: Language) -> &'static str {
+    match language {
+        Language::TypeScript | Language::JavaScript => ";",
+        Language::Python | Language::Rust => "",
     }
 }
 
