@@ -103,3 +103,11 @@ pub struct Suite {
     /// What it has besides, but could not be read.
     pub(crate) lost: Lost,
 }
+
+impl Suite {
+    /// Whether a task may pass or fail, rather than only measure: by its comparison or its kind, or by the booleans that its evaluator returns.
+    pub fn decides(&self, task: &Task) -> bool {
+        let returns_verdicts = |name: &str| self.evaluators.iter().any(|it| it.judges && it.name.value == name);
+        task.judges() || matches!(&task.kind, TaskKind::Evaluate(it) if returns_verdicts(&it.evaluator.value))
+    }
+}

@@ -52,7 +52,7 @@ impl RunTable {
             id: task_name(task, head),
             column: Column::from(TaskIx(ix as u32)),
             is_condition: task.gate == Gate::Condition,
-            judges: task.judges(),
+            judges: view.suite().decides(task),
         };
         let tasks = head.tasks.iter().zip(&view.suite().tasks).enumerate().map(task).collect();
         let mut table = RunTable { side, definition, variants, tasks, view };
