@@ -151,10 +151,7 @@ impl Compare {
         });
         match dimension {
             Some(dimension) => compare_by(".", &self.base, dimension, self.base_name.as_deref(), &options),
-            None => {
-                let sides: Vec<&String> = std::iter::once(&self.base).chain(&self.new).collect();
-                compare(".", &sides, &options)
-            }
+            None => compare(".", std::iter::once(&self.base).chain(&self.new), &options),
         }
     }
 

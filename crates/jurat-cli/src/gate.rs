@@ -4,7 +4,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use jurat::gate::{GateOptions, GateReport, GateVerdict, gate, rehearse};
+use jurat::contrast::SideName;
+use jurat::gate::{GateOptions, GateReport, GateVerdict, PolicySource, gate, rehearse};
 use jurat_report::gate::{write_json, write_junit, write_markdown, write_rehearsal, write_text};
 
 use crate::exit::Exit;
@@ -83,7 +84,10 @@ impl Gate {
     }
 
     fn decided(&self) -> Result<Exit, Stopped> {
-        let options = GateOptions { base: self.base.clone(), policy: self.policy.clone() };
+        let options = GateOptions {
+            base: self.base.as_ref().map(SideName::from),
+            policy: self.policy.clone().map(PolicySource::File),
+        };
         if self.rehearse {
             let rehearsal = rehearse(".", &self.new, &options)?;
             write_rehearsal(&mut io::stdout().lock(), &rehearsal)?;

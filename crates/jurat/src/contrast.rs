@@ -21,7 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jurat_engine::contrast::{ComparedSide, compare as compare_sides};
 
@@ -35,31 +35,76 @@ pub use jurat_engine::contrast::{CompareError, CompareOptions, Dimension, Select
 
 use crate::{Error, Run};
 
-/// Compares the first of some sides with each other one. A side is `RUN`, `RUN@subject=NAME` or `RUN@prompt=NAME,subject=NAME`, and a run is named as everywhere.
+/// A side of a comparison: a run or a baseline, or a part of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SideName {
+    /// `RUN`, `RUN@subject=NAME` or `RUN@prompt=NAME,subject=NAME`, where a run is named as everywhere: a file, the beginning of its name, or `latest`.
+    Text(String),
+    /// The whole of an open run, which is shown by its id.
+    Run {
+        /// The file of the run.
+        file: PathBuf,
+        /// The name that reports have for it.
+        id: String,
+    },
+}
+
+impl From<&str> for SideName {
+    fn from(side: &str) -> SideName {
+        SideName::Text(side.to_owned())
+    }
+}
+
+impl From<&String> for SideName {
+    fn from(side: &String) -> SideName {
+        SideName::Text(side.clone())
+    }
+}
+
+impl From<&Run> for SideName {
+    fn from(run: &Run) -> SideName {
+        SideName::Run { file: run.path(), id: run.id().to_owned() }
+    }
+}
+
+impl SideName {
+    /// The file, and which of its variants. Names are looked up in the project that a directory belongs to.
+    pub(crate) fn found(&self, directory: &Path) -> Result<(PathBuf, Selection), Error> {
+        match self {
+            SideName::Run { file, id } => Ok((file.clone(), Selection::whole(id))),
+            SideName::Text(side) => {
+                let selection = Selection::parse(side).map_err(|it| Error::Usage(it.to_string()))?;
+                Ok((Run::find_file(directory, &selection.run)?, selection))
+            }
+        }
+    }
+
+    pub(crate) fn open(&self, directory: &Path) -> Result<ComparedSide, Error> {
+        let (file, selection) = self.found(directory)?;
+        ComparedSide::open(&file, &selection).map_err(error)
+    }
+}
+
+/// Compares the first of some sides with each other one.
 pub fn compare(
     directory: impl AsRef<Path>,
-    sides: &[impl AsRef<str>],
+    sides: impl IntoIterator<Item: Into<SideName>>,
     options: &CompareOptions,
 ) -> Result<Comparison, Error> {
-    let open = |side: &str| -> Result<ComparedSide, Error> {
-        let selection = Selection::parse(side).map_err(|it| Error::Usage(it.to_string()))?;
-        let path = Run::find_file(directory.as_ref(), &selection.run)?;
-        ComparedSide::open(&path, &selection).map_err(error)
-    };
-    let sides = sides.iter().map(|it| open(it.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    let open = |side: SideName| side.open(directory.as_ref());
+    let sides = sides.into_iter().map(|it| open(it.into())).collect::<Result<Vec<_>, _>>()?;
     compare_sides(&sides, options).map_err(error)
 }
 
 /// Compares the variants of one run with each other: its prompts, or its subjects. The one named `base` is BASE, else the first of the suite.
 pub fn compare_by(
     directory: impl AsRef<Path>,
-    run: &str,
+    run: impl Into<SideName>,
     dimension: Dimension,
     base: Option<&str>,
     options: &CompareOptions,
 ) -> Result<Comparison, Error> {
-    let selection = Selection::parse(run).map_err(|it| Error::Usage(it.to_string()))?;
-    let path = Run::find_file(directory.as_ref(), &selection.run)?;
+    let (path, selection) = run.into().found(directory.as_ref())?;
     let sides = ComparedSide::by(&path, &selection, dimension, base).map_err(error)?;
     compare_sides(&sides, options).map_err(error)
 }
@@ -67,8 +112,8 @@ pub fn compare_by(
 impl Run {
     /// Compares another run with this one, which is BASE: case by case, by the ids of their rows.
     pub fn compare(&self, new: &Run, options: &CompareOptions) -> Result<Comparison, Error> {
-        let side = |run: &Run| ComparedSide::open(&run.path(), &Selection::whole(run.id())).map_err(error);
-        compare_sides(&[side(self)?, side(new)?], options).map_err(error)
+        // Neither is looked up by a name, so the directory does not matter.
+        compare("", [self, new], options)
     }
 }
 

@@ -25,34 +25,43 @@ use std::path::{Path, PathBuf};
 
 use jurat_core::gate::Policy;
 use jurat_core::suite::load_policy;
-use jurat_engine::contrast::{CompareOptions, ComparedSide, Selection, gate as gate_sides, rehearse as rehearse_run};
+use jurat_engine::contrast::{CompareOptions, ComparedSide, gate as gate_sides, rehearse as rehearse_run};
+use jurat_format::source::{Files, ReadError};
 use jurat_store::Disk;
 
 pub use jurat_core::gate::{Bounds, ConditionReport, GateReport, GateVerdict, More, Rehearsal};
 
-use crate::contrast::error;
+use crate::contrast::{SideName, error};
 use crate::{Error, Problems, Run};
 
 /// What a gate compares with, and by which policy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GateOptions {
     /// The run that it is compared with, in place of the policy's.
-    pub base: Option<String>,
-    /// A file with the conditions, in place of `gates` of the suite.
-    pub policy: Option<PathBuf>,
+    pub base: Option<SideName>,
+    /// The conditions, in place of `gates` of the suite.
+    pub policy: Option<PolicySource>,
+}
+
+/// Where the conditions of a gate come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PolicySource {
+    /// A YAML file.
+    File(PathBuf),
+    /// The text that such a file would have.
+    Text(String),
 }
 
 /// How many changed cases are described.
 const DESCRIBED: usize = 20;
 
-/// Decides whether a run of the project that a directory belongs to may pass.
-pub fn gate(directory: impl AsRef<Path>, new: &str, options: &GateOptions) -> Result<GateReport, Error> {
+/// Decides whether a run may pass. Names are looked up in the project that a directory belongs to.
+pub fn gate(directory: impl AsRef<Path>, new: impl Into<SideName>, options: &GateOptions) -> Result<GateReport, Error> {
     let directory = directory.as_ref();
-    let selection = Selection::parse(new).map_err(|it| Error::Usage(it.to_string()))?;
-    let file = Run::find_file(directory, &selection.run)?;
+    let (file, selection) = new.into().found(directory)?;
     let policy = policy(&file, options)?;
-    let base = options.base.as_deref().or(policy.base.as_ref().map(|it| it.value.as_str()));
-    let base = base.map(|it| open(directory, it)).transpose()?;
+    let named = || policy.base.as_ref().map(|it| SideName::from(it.value.as_str()));
+    let base = options.base.clone().or_else(named).map(|it| it.open(directory)).transpose()?;
     let new = ComparedSide::open(&file, &selection).map_err(error)?;
     gate_sides(base.as_ref(), &new, &policy, &compare_options(&policy)).map_err(error)
 }
@@ -67,29 +76,37 @@ pub fn rehearse(directory: impl AsRef<Path>, run: &str, options: &GateOptions) -
     })
 }
 
-fn open(directory: &Path, side: &str) -> Result<ComparedSide, Error> {
-    let selection = Selection::parse(side).map_err(|it| Error::Usage(it.to_string()))?;
-    let path = Run::find_file(directory, &selection.run)?;
-    ComparedSide::open(&path, &selection).map_err(error)
-}
-
 fn compare_options(policy: &Policy) -> CompareOptions {
     CompareOptions { allow: policy.allow.clone(), described: DESCRIBED, ..CompareOptions::default() }
 }
 
-/// The policy that was named, or that of the suite that was run.
+/// The policy that was given, or that of the suite that was run.
 fn policy(run: &Path, options: &GateOptions) -> Result<Policy, Error> {
-    let Some(file) = &options.policy else {
-        let run = Run::open(run)?;
-        return run.view().suite().gates.clone().ok_or_else(|| {
-            let reason = "the suite of this run has no `gates`; write conditions there, or name a file with `--policy`";
-            Error::Usage(reason.to_owned())
-        });
+    let (policy, sources, problems) = match &options.policy {
+        Some(PolicySource::File(file)) => load_policy(file, &Disk),
+        Some(PolicySource::Text(text)) => load_policy(Path::new("<policy>"), &OneText(text)),
+        None => return policy_of_suite(run),
     };
-    let (policy, sources, problems) = load_policy(file, &Disk);
     let problems = Problems::new(problems, sources);
     match policy {
         Some(policy) if !problems.has_errors() => Ok(policy),
         _ => Err(Error::Suite(problems)),
+    }
+}
+
+fn policy_of_suite(run: &Path) -> Result<Policy, Error> {
+    let run = Run::open(run)?;
+    run.view().suite().gates.clone().ok_or_else(|| {
+        let reason = "the suite of this run has no `gates`; write conditions there, or give a policy";
+        Error::Usage(reason.to_owned())
+    })
+}
+
+/// A text in place of a file.
+struct OneText<'t>(&'t str);
+
+impl Files for OneText<'_> {
+    fn read(&self, _: &Path, _: u64) -> Result<Vec<u8>, ReadError> {
+        Ok(self.0.as_bytes().to_vec())
     }
 }
