@@ -19,8 +19,9 @@
 chile right expected true, found false
 
 `evaluate` calls a function with each row and judges what it returns. `Suite` is a definition with the keys of files; `jurat.spec` has its parts as classes,
-`jurat.scenario` conversations along a graph, `jurat.agents` functions as agents. Runs are opened with `open_run` and listed with `runs`. What goes wrong is in
-`jurat.errors`. Those who come from another tool find its names in `jurat.evaluate`, `jurat.queue`, `jurat.genai`, `jurat.evaluators`, `jurat.checks`.
+`jurat.scenario` conversations along a graph, `jurat.agents` functions as agents. Runs are opened with `open_run` and listed with `runs`; `compare` says whether one
+is better than another, and `gate` whether it may pass. What goes wrong is in `jurat.errors`. Those who come from another tool find its names in `jurat.evaluate`,
+`jurat.queue`, `jurat.genai`, `jurat.evaluators`, `jurat.checks`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ if "free-threading" in sys.version:
 
 from types import ModuleType
 
+from jurat._comparing import compare, gate
 from jurat._evaluation import evaluate, evaluate_async
 from jurat._jurat import __version__
 from jurat._listing import runs
@@ -57,8 +59,10 @@ __all__ = [
     "Suite",
     "TaskResult",
     "__version__",
+    "compare",
     "evaluate",
     "evaluate_async",
+    "gate",
     "open_run",
     "runs",
 ]

@@ -17,12 +17,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
+    from jurat.gates import GateReport
     from jurat.run import Run
 
 __all__ = [
     "DataError",
     "DuplicateIdError",
     "EvaluatorError",
+    "GateFailed",
     "JuratError",
     "MissingDirectoryError",
     "ModelError",
@@ -141,6 +143,19 @@ class RunFailed(JuratError, AssertionError):
 
     def __reduce__(self) -> tuple[type[RunFailed], tuple[str, Run]]:
         return RunFailed, (str(self), self.run)
+
+
+class GateFailed(JuratError, AssertionError):
+    """A gate did not pass: `GateReport.raise_for_failures` raises it."""
+
+    report: GateReport
+
+    def __init__(self, message: str, report: GateReport) -> None:
+        super().__init__(message)
+        self.report = report
+
+    def __reduce__(self) -> tuple[type[GateFailed], tuple[str, GateReport]]:
+        return GateFailed, (str(self), self.report)
 
 
 class ReadError(JuratError, OSError):

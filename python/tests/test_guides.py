@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 GUIDES = Path(__file__).parents[2] / "docs" / "python"
-PAGES = ["index", "tutorial", "functions", "pytest", "tables", "notebook", "evaluate", "from-scouter", "from-karenina", "from-phoenix"]
+PAGES = ["index", "tutorial", "functions", "pytest", "tables", "compare", "notebook", "evaluate", "from-scouter", "from-karenina", "from-phoenix"]
 
 
 def program(page: str) -> str:

@@ -1,7 +1,7 @@
 //! The compiled module `jurat._jurat` of the Python package. It is private: what people import is the typed layer in `python/jurat`.
 //!
 //! * [`json`]: objects of Python written as JSON; [`value`]: values as objects of Python; [`error`]: what goes wrong, as exceptions.
-//! * [`suite`], [`running`], [`run`]: definitions, runs in progress, runs that are over; [`rows`], [`lines`]: where rows come from; [`arrow`]: tables;
+//! * [`suite`], [`running`], [`run`]: definitions, runs in progress, runs that are over; [`comparison`]: runs compared, and gates; [`rows`], [`lines`]: where rows come from; [`arrow`]: tables;
 //!   [`desk`]: where calls of Python wait; [`model`], [`function`]: code of the caller's.
 //! * [`scenario`], [`outcome`], [`primitive`], [`evaluator`], [`check`]: the other kinds of evaluation, one file each.
 //! * [`command`]: the command `jurat`, and workers.
@@ -11,6 +11,7 @@
 mod arrow;
 mod check;
 mod command;
+mod comparison;
 mod desk;
 mod error;
 mod evaluator;
@@ -40,6 +41,8 @@ mod _jurat {
     use super::check::run_checks;
     #[pymodule_export]
     use super::command::{main, run_code_with, worker};
+    #[pymodule_export]
+    use super::comparison::{compare_runs, gate_run};
     #[pymodule_export]
     use super::desk::call_figures;
     #[pymodule_export]
