@@ -78,7 +78,7 @@ class TestCases:
 
     def test_it_is_found_without_reading_all_others(self) -> None:
         n = 50_000
-        run = jurat.Suite({"tasks": [{"id": "n", "field_path": "n", "operator": "exists"}]}).run(
+        run = jurat.Suite({"tasks": [{"id": "has_n", "field_path": "n", "operator": "exists"}]}).run(
             {"id": str(it), "n": it} for it in range(n)
         )
         started = time.perf_counter()

@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
+import sys
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jurat.errors import PlanWarning
 from jurat.scenario import (
     END,
     ContainsAny,
@@ -21,6 +24,8 @@ from jurat.scenario import (
     ScenarioDefinition,
     ScenarioExecutionResult,
     StateCheck,
+    ToolFilter,
+    status_is,
 )
 
 pydantic = pytest.importorskip("pydantic")
@@ -115,7 +120,8 @@ def test_later_changes_of_the_builder_do_not_alter_a_validated_definition() -> N
 
 
 def test_the_first_matching_conditional_edge_is_followed_wherever_the_fallback_stands() -> None:
-    found = run(("a", END, None), ("a", "b", {"verify_result": True}), ("a", "c", {"verify_result": True}), nodes="abc")
+    with pytest.warns(PlanWarning, match="the edge `a -> c` can never be taken"):
+        found = run(("a", END, None), ("a", "b", {"verify_result": True}), ("a", "c", {"verify_result": True}), nodes="abc")
     assert found.path == ["a", "b"]
 
 
@@ -178,7 +184,8 @@ def test_rubric_traits_of_past_nodes_route() -> None:
 def test_a_list_of_dicts_is_and_of_multiple_state_checks() -> None:
     both = [{"verify_result": True}, {"turn": 1}]
     assert run(("a", "b", both), ("a", END, None)).path == ["a", "b"]
-    assert run(("a", "b", [*both, {"turn": 2}]), ("a", END, None)).path == ["a"]
+    with pytest.warns(PlanWarning, match="asks of `turn` what cannot be"):
+        assert run(("a", "b", [*both, {"turn": 2}]), ("a", END, None)).path == ["a"]
 
 
 def test_a_state_check_gives_explicit_control_over_the_comparison_primitive() -> None:
@@ -261,6 +268,7 @@ def test_model_override_is_a_per_node_override_of_the_answering_model() -> None:
     scenario.add_node("b", question=Question("b?", "yes"), model_override=ModelOverride(answering_model="other"))
     scenario.add_edge("a", "b")
     scenario.set_entry("a")
+    scenario.add_outcome("completed", status_is("completed"))
     suite = jurat.Suite({}, scenarios=[scenario.validate()], models={"subject": lambda _: "yes", "other": lambda _: "from another"})
     (case,) = suite.run()
     assert case.execution is not None
@@ -351,3 +359,35 @@ def test_with_repeat_the_result_leads_to_the_run_with_all_conversations() -> Non
     result = built(("a", "b", None)).run(subject=lambda _: "yes", repeat=3)
     assert result.run is not None and len(result.run) == 3
     assert [it.replicate for it in result.run] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("missing", [{"question": "", "raw_answer": "yes"}, {"question": "a?", "raw_answer": ""}, {"question": None, "raw_answer": "yes"}])
+def test_a_question_has_a_text_and_an_answer(missing: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="of a question must be text of at least one letter"):
+        Question(**missing)
+
+
+WAREHOUSE = Path(__file__).parents[3] / "examples" / "tools" / "warehouse.py"
+
+
+def test_tool_filter_removes_specific_tools_from_the_answering_model_at_this_node(tmp_path: Path) -> None:
+    import jurat
+
+    scenario = Scenario("shop", tools=["warehouse"])
+    order = {"name": "order", "arguments": {"article": "lamp"}}
+    for node, options in (("a", {"tool_filter": ToolFilter(remove=[{"server": "warehouse", "tool": "order"}])}), ("b", {})):
+        scenario.add_node(node, question=Question(f"Order a lamp, {node}?", "done"), **options)  # type: ignore[arg-type]
+    scenario.add_edge("a", "b")
+    scenario.set_entry("a")
+    scenario.add_outcome("completed", status_is("completed"))
+    replies = [{"tool_calls": [order]}, {"reply": "done"}] * 2
+    (tmp_path / "replies.jsonl").write_text("".join(json.dumps(it) + "\n" for it in replies))
+    suite = jurat.Suite(
+        {"tools": {"warehouse": {"command": [sys.executable, str(WAREHOUSE)]}}, "models": {"subject": "script/replies.jsonl"}},
+        scenarios=[scenario.validate()],
+        directory=tmp_path,
+    )
+    (case,) = suite.run(directory=tmp_path)
+    assert case.execution is not None
+    first, second = (it.tool_calls[0] for it in case.execution.history)
+    assert "there is no tool `order` here" in json.dumps(first) and second["output"] == "10"

@@ -197,3 +197,26 @@ def test_the_final_dimension_scores_come_from_the_judge(campaign: Path) -> None:
     scores = {it.id: it.score for it in case["evaluation"].outputs}
     assert scores and all(name.startswith("evaluation.") and score is not None for name, score in scores.items())
     assert case["evaluation.task"].score == scores["evaluation.task"]
+
+
+def test_a_hook_is_named_by_the_import_path_of_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_package").mkdir()
+    (tmp_path / "my_package" / "__init__.py").write_text("")
+    (tmp_path / "my_package" / "my_checks.py").write_text(HOOK)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    check = {"check_id": "custom", "hook": {"import_path": "my_package.my_checks", "callable_name": "check_output"}}
+    (result,) = checks.run(artifact(), [check], base_dir=tmp_path, policy={"allow_local_python_hooks": True})
+    assert (result.passed, result.message) == (True, "custom saw success")
+
+
+def test_a_dimension_that_is_not_known_is_refused() -> None:
+    with pytest.raises(SuiteError, match="proces"):
+        checks.run(
+            artifact(), [{"check_id": "it", "dimensions": ["proces"], "declarative": {"kind": "final_response_present"}}], base_dir="."
+        )
+
+
+def test_checks_are_declared_in_the_test_yaml_of_a_case(campaign: Path) -> None:
+    run = jurat.Suite.load(campaign, evaluation_profile="trusting").run(filter="id == 'capital'")
+    declared = {it.id for it in next(iter(run)).tasks if it.kind == "check"}
+    assert "custom" in declared and len(declared) > 1

@@ -248,3 +248,42 @@ def test_a_label_that_a_judge_never_gives_is_a_warning() -> None:
     gate = AssertionTask(id="gate", field_path="cc.category", operator=ComparisonOperator.Equals, expected_value="kichen", depends_on=["cc"])
     with pytest.warns(PlanWarning, match=r"kichen.*\[plan::outside_enum\]"):
         GenAIEvalDataset(RECORDS, [classification(), gate], models={"judge": Judges()})
+
+
+def answered(politeness: str, *, version: str) -> GenAIEvalResults:
+    """What a version of a service answered to the same twelve questions."""
+    polite = AssertionTask(id="polite", field_path="answer", operator=ComparisonOperator.Contains, expected_value="please")
+    brief = AssertionTask(id="brief", field_path="answer", operator=ComparisonOperator.HasLengthLessThan, expected_value=40)
+    records = [GenAIEvalRecord({"question": f"Question {n}?", "answer": f"{version}: {politeness}"}, id=f"q{n}") for n in range(12)]
+    results: GenAIEvalResults = GenAIEvalDataset(records, [polite, brief]).evaluate(progress=False)
+    return results
+
+
+def test_regression_testing_ensures_that_new_model_versions_maintain_quality_standards() -> None:
+    released = answered("please level its feet", version="v1")
+    worse = jurat.compare(released, answered("level its feet", version="v2"))
+    assert (worse.word, len(worse.regressions), worse.task("brief").word) == ("worse", 12, "not_shown")
+    assert worse.regressions[0].tasks == ("polite",)
+    same = jurat.compare(released, answered("please level it", version="v3"))
+    assert (same.word, same.cases) == ("not_shown", ())
+    standard = {"conditions": [{"id": "quality", "not_worse": 0.3}]}
+    assert jurat.gate(answered("level its feet", version="v2"), base=released, policy=standard).verdict == "fail"
+    assert jurat.gate(answered("please level it", version="v3"), base=released, policy=standard).verdict == "pass"
+
+
+def test_model_comparison_evaluates_different_models_side_by_side() -> None:
+    rows = [{"id": f"q{n}", "question": f"Question {n}?"} for n in range(12)]
+
+    def polite(output: str) -> bool:
+        return "please" in output
+
+    run = jurat.evaluate({"gruff": lambda question: "No.", "kind": lambda question: "please wait"}, rows, [polite])
+    assert [(it.subject, it.pass_rate) for it in run.subjects] == [("gruff", 0.0), ("kind", 1.0)]
+    assert jurat.compare(run, by="subject").word == "better"
+
+
+def test_records_without_ids_are_found_by_their_uid() -> None:
+    task = AssertionTask(id="n", field_path="x", operator=ComparisonOperator.Equals, expected_value=1)
+    records = [GenAIEvalRecord({"x": n}) for n in (1, 2)]
+    results, _ = evaluated([task], records)
+    assert [results[it.uid]["n"].passed for it in records] == [True, False]

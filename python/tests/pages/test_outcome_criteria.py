@@ -17,16 +17,23 @@ from jurat.scenario import (
     AnyTurn,
     AtLeastN,
     BooleanMatch,
+    ContainsAll,
     ContainsAny,
     CountTurns,
     CrossTurnCheck,
+    DateMatch,
+    DateTolerance,
     ExactMatch,
     FirstMatchIndex,
     FirstTurn,
     LastTurn,
     LiteralMatch,
     NumericExact,
+    NumericMaximum,
+    NumericMinimum,
     NumericRange,
+    NumericTolerance,
+    OrderedMatch,
     Question,
     RegexMatch,
     ResultCheck,
@@ -34,6 +41,7 @@ from jurat.scenario import (
     ScenarioDefinition,
     ScenarioExecutionResult,
     ScenarioOutcomeCriterion,
+    SetContainment,
     TurnAt,
     TurnCheck,
     TurnRecord,
@@ -343,3 +351,32 @@ def test_the_messages_of_a_turn_hold_its_calls_of_tools() -> None:
     (record,) = ScenarioExecutionResult.from_evidence(evidence).history
     assert record.tool_calls == [call]
     assert [(it["role"], it["content"]) for it in record.trace_messages] == [("assistant", ""), ("tool", "40"), ("assistant", "Forty.")]
+
+
+@pytest.mark.parametrize(
+    ("primitive", "value"),
+    [
+        (BooleanMatch(), True),
+        (ExactMatch(), "BCL-2"),
+        (LiteralMatch(), "BCL-2"),
+        (DateMatch(), "2026-11-17"),
+        (DateTolerance(tolerance=1), "2026-11-17"),
+        (NumericMinimum(), 3),
+        (NumericMaximum(), 3),
+        (ContainsAny(substrings=["BCL", "MCL"]), "BCL-2"),
+        (ContainsAll(substrings=["BCL", "2"]), "BCL-2"),
+        (RegexMatch(pattern="^BCL"), "BCL-2"),
+        (NumericExact(), 3),
+        (NumericTolerance(tolerance=0.5), 3),
+        (NumericRange(min=1, max=4), 3),
+        (SetContainment(), ["a", "b"]),
+        (OrderedMatch(), ["a", "b"]),
+    ],
+    ids=lambda it: type(it).__name__,
+)
+def test_any_verification_primitive_may_be_the_verify_with_of_a_check(primitive: Any, value: Any) -> None:
+    result = ScenarioExecutionResult(
+        scenario_id="probe", status="completed", path=["ask"], turn_count=1, history=[turn("ask", True, "BCL-2", it=value)]
+    )
+    check = TurnCheck(scope=FirstTurn(), field="parsed.it", expected=value, verify_with=primitive)
+    assert outcome(check, result) is True
