@@ -8,7 +8,7 @@ use chores::program;
 
 pub(crate) const BENCH: Chore = Chore {
     name: "bench",
-    arguments: "compare | gate [--accept] | run [--only PART]... [--quick] [--json] [--jurat PATH] | peers [--quick]",
+    arguments: "compare | gate [--accept] | run [--only PART]... [--quick] [--json] [--jurat PATH] | peers [--quick] [--wheel PATH]",
     about: "measures comparing and reading, and whole runs\n\
             compare    prints times and instructions beside their targets\n\
             gate       counts instructions and fails when a work needs more than is recorded\n\
@@ -18,7 +18,7 @@ pub(crate) const BENCH: Chore = Chore {
             --quick    smaller sizes and fewer rounds, for a few minutes\n\
             --json     prints one JSON object\n\
             --jurat    measures this program instead of building one\n\
-            peers      measures the Python package beside a peer from PyPI; builds an optimised wheel first",
+            peers      measures the Python package beside a peer from PyPI; builds an optimised wheel first, or takes the one at PATH",
     run: |arguments| start("xtask-bench", arguments),
 };
 

@@ -12,10 +12,59 @@ use crate::installation::{PYTHON, installed, make_environment, pip, python_versi
 use crate::program;
 
 const REQUIREMENTS: &str = "python/requirements.txt";
+/// What packing a wheel for others needs.
+const PACKING: &str = "python/packing.txt";
 
-/// The wheel as it is published.
+/// The oldest Linux that the published wheel runs on, by the version of its C library: RHEL 8, Debian 11, Ubuntu 20.04, Amazon Linux 2023 and all later ones.
+const PLATFORM: &str = "manylinux_2_28";
+/// The published wheel has fewer bytes.
+const MOST_BYTES: u64 = 15_000_000;
+
+/// The wheel as it is published, for Pythons of the systems that [`PLATFORM`] names.
 pub fn published() -> Result<PathBuf, Failure> {
-    wheel(&environment()?, Build::Published)
+    let environment = environment_of("packing", &program::root().join(PACKING))?;
+    let wheel = wheel(&environment, Build::Published)?;
+    check_platform(&environment, &wheel)?;
+    check_size(&wheel)?;
+    Ok(wheel)
+}
+
+/// Fails if the wheel needs symbols that older systems do not have, whatever its name says.
+fn check_platform(environment: &Path, wheel: &Path) -> Result<(), Failure> {
+    let mut auditwheel = Command::new(environment.join("bin/auditwheel"));
+    let shown = program::output(auditwheel.arg("show").arg(wheel))?;
+    let found = consistent_tag(&shown)
+        .ok_or_else(|| Failure::new(format!("auditwheel did not print what the wheel runs on:\n{shown}")))?;
+    println!("runs on {found}");
+    if glibc(&found) <= glibc(PLATFORM) {
+        return Ok(());
+    }
+    Err(Failure::new(format!("the wheel needs {found}, and should run on {PLATFORM}:\n{shown}")))
+}
+
+/// `manylinux_2_28` of what `auditwheel show` prints.
+fn consistent_tag(shown: &str) -> Option<String> {
+    let (_, rest) = shown.split_once("platform tag:")?;
+    let quoted = rest.split('"').nth(1)?;
+    let tag = quoted.strip_suffix("_x86_64").or(quoted.strip_suffix("_aarch64")).unwrap_or(quoted);
+    Some(tag.to_owned())
+}
+
+/// The version of the C library that a tag names.
+fn glibc(tag: &str) -> Option<(u32, u32)> {
+    let (major, minor) = tag.strip_prefix("manylinux_")?.split_once('_')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+fn check_size(wheel: &Path) -> Result<(), Failure> {
+    let cannot = |error: io::Error| Failure::new(format!("cannot read {}: {error}", wheel.display()));
+    let bytes = fs::metadata(wheel).map_err(cannot)?.len();
+    println!("{:.1} MB", bytes as f64 / 1e6);
+    if bytes < MOST_BYTES {
+        return Ok(());
+    }
+    let most = MOST_BYTES as f64 / 1e6;
+    Err(Failure::new(format!("the wheel has {:.1} MB, and should have less than {most:.0} MB", bytes as f64 / 1e6)))
 }
 
 /// Builds the package without optimisation, and runs its tests on an interpreter. They start a model endpoint, which is
@@ -57,7 +106,11 @@ impl Build {
     fn options(self) -> &'static [&'static str] {
         match self {
             Build::Tested => &["--compression-method", "stored", "--features", "as-tested"],
-            Build::Measured | Build::Published => &["--compression-method", "deflated"],
+            Build::Measured => &["--compression-method", "deflated"],
+            // Zig links against the C library of the platform, whatever this machine has.
+            Build::Published => {
+                &["--zig", "--compatibility", PLATFORM, "--compression-method", "deflated", "--compression-level", "9"]
+            }
         }
     }
 }
@@ -74,17 +127,21 @@ fn wheel(environment: &Path, build: Build) -> Result<PathBuf, Failure> {
     let mut maturin = Command::new(environment.join("bin/maturin"));
     maturin.args(["build", "--locked", "--profile", profile]).args(build.options()).arg("--out").arg(&directory);
     maturin.current_dir(program::root()).env("VIRTUAL_ENV", environment);
+    // Zig is a package of the environment, which maturin starts with the `python3` that it finds.
+    maturin.env("PATH", program::path_with(&environment.join("bin"))?);
     program::run(&mut maturin)?;
     let built = fs::read_dir(&directory).map_err(cannot)?.filter_map(Result::ok).map(|it| it.path());
     let mut wheels = built.filter(|it| it.extension().is_some_and(|it| it == "whl"));
     wheels.next().ok_or_else(|| Failure::new(format!("maturin left no wheel in {}", directory.display())))
 }
 
-/// An environment that has the package, optimised as whole runs are measured.
-pub fn measured() -> Result<PathBuf, Failure> {
+/// An environment that has the package, optimised as whole runs are measured; or the wheel that is given.
+pub fn measured(given: Option<&Path>) -> Result<PathBuf, Failure> {
     let environment = environment()?;
-    let wheel = wheel(&environment, Build::Measured)?;
-    install(&environment, &wheel)?;
+    match given {
+        Some(wheel) => install(&environment, wheel)?,
+        None => install(&environment, &wheel(&environment, Build::Measured)?)?,
+    }
     Ok(environment)
 }
 
@@ -138,8 +195,18 @@ mod tests {
 
     #[test]
     fn every_package_is_pinned() {
-        let list = fs::read_to_string(program::root().join(REQUIREMENTS)).expect("there is a list");
-        let packages: Vec<&str> = list.lines().filter(|it| !it.starts_with('#')).collect();
-        assert!(!packages.is_empty() && packages.iter().all(|it| it.contains("==")), "{packages:#?}");
+        for file in [REQUIREMENTS, PACKING] {
+            let list = fs::read_to_string(program::root().join(file)).expect("there is a list");
+            let packages: Vec<&str> = list.lines().filter(|it| !it.starts_with('#')).collect();
+            assert!(!packages.is_empty() && packages.iter().all(|it| it.contains("==")), "{packages:#?}");
+        }
+    }
+
+    #[test]
+    fn auditwheel_says_which_systems_a_wheel_runs_on() {
+        let shown = "jurat-0.1.0-cp310-abi3-linux_x86_64.whl is consistent with the\nfollowing platform tag: \"manylinux_2_26_x86_64\".\n\nThe wheel…";
+        let tag = consistent_tag(shown).expect("it names one");
+        assert_eq!(tag, "manylinux_2_26");
+        assert!(glibc(&tag) <= glibc(PLATFORM) && glibc("manylinux_2_35") > glibc(PLATFORM));
     }
 }

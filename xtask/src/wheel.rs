@@ -7,7 +7,7 @@ use chores::python;
 pub(crate) const CHORE: Chore = Chore {
     name: "wheel",
     arguments: "[test [PYTHON]]",
-    about: "builds the wheel of the Python package as it is published, into `target/wheels`; takes several minutes\n\
+    about: "builds the wheel of the Python package as it is published, into `target/wheels`, for Linux with glibc 2.28 or later; takes several minutes\n\
             test   builds it without optimisation, installs it and runs its tests instead, on `python3` or on PYTHON:\n\
             `python3.13`, or the path of an interpreter",
     run,

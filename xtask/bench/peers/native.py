@@ -1,13 +1,14 @@
 """What jurat's own face takes: `python native.py N`. Prints one JSON object.
 
-N rows with six assertions are run once. Then the results are made tables, and one case is read by its id; last, a function is called with each of some rows. Times are
-CPU time of all threads, and memory is by how much the most memory that the process had grew.
+N rows with six assertions are run once. Then the results are made tables, each in a process of its own (`python native.py to_polars RUN`), and one case is read by its
+id; last, a function is called with each of some rows. Times are CPU time of all threads, and memory is by how much the most memory that the process had grew.
 """
 
 from __future__ import annotations
 
 import json
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -52,15 +53,23 @@ def taken(work: Callable[[], Any]) -> tuple[float, int]:
     return end - start, after - before
 
 
+def tabled(run: jurat.Run, method: str) -> tuple[float, int]:
+    """What a table of a run takes. The most memory of a process never falls, so each table has a process of its own."""
+    command = [sys.executable, __file__, method, str(run.path)]
+    seconds, size = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return seconds, size
+
+
 def main(n: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as directory:
         run = suite(TASKS).run(rows(n), directory=directory, progress=False)
-        arrow_s, arrow_bytes = taken(run.to_arrow)
-        polars_s, _ = taken(run.to_polars)
-        start = time.perf_counter()
+        arrow_s, arrow_bytes = tabled(run, "to_arrow")
+        polars_s, polars_bytes = tabled(run, "to_polars")
+        run.case("r0")
+        start = time.process_time()
         for it in range(LOOKS):
             run.case(f"r{it * (n // LOOKS)}")
-        case_ms = 1e3 * (time.perf_counter() - start) / LOOKS
+        case_ms = 1e3 * (time.process_time() - start) / LOOKS
         data = [{"n": it, "expected": 2 * it} for it in range(min(n, CALLS))]
         same = Assertion("same", "output", compare.equals("${expected}"))
         calls_s, _ = taken(lambda: jurat.evaluate(lambda n: 2 * n, data, [same], directory=directory, progress=False))
@@ -68,10 +77,14 @@ def main(n: int) -> dict[str, float]:
             "arrow_s": arrow_s,
             "arrow_mb": arrow_bytes / 1e6,
             "polars_s": polars_s,
+            "polars_mb": polars_bytes / 1e6,
             "case_ms": case_ms,
             "call_us": 1e6 * calls_s / len(data),
         }
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(int(sys.argv[1]))))
+    if len(sys.argv) > 2:
+        print(json.dumps(taken(getattr(jurat.open_run(sys.argv[2]), sys.argv[1]))))
+    else:
+        print(json.dumps(main(int(sys.argv[1]))))
