@@ -13,6 +13,7 @@ mod export;
 mod failure;
 mod format;
 mod gate;
+mod import;
 mod init;
 mod interrupt;
 mod journal;
@@ -60,6 +61,7 @@ enum Verb {
     Compare(Box<compare::Compare>),
     Gate(gate::Gate),
     Export(export::Export),
+    Import(import::Import),
     Pack(pack::Pack),
     Journal(journal::Journal),
     Schema(schema::Schema),
@@ -86,6 +88,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Compare(compare) => compare.run(),
         Verb::Gate(gate) => gate.run(),
         Verb::Export(export) => export.run(),
+        Verb::Import(import) => import.run(),
         Verb::Pack(pack) => pack.run(),
         Verb::Journal(journal) => journal.run(),
         Verb::Schema(schema) => schema.run(),

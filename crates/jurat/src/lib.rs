@@ -133,6 +133,7 @@
 //! * [`scenario`]: conversations along a graph, answer templates, rubrics and outcomes, with a first example of each.
 //! * [`RunOptions`]: how a suite is run: limits, budgets, replay. [`Suite::run`] waits for the end, [`Suite::start`] gives a [`Running`].
 //! * [`contrast`]: runs compared with each other; [`gate`]: whether one may pass.
+//! * [`import`]: configurations, traces and logs of other tools as suites, rows and runs.
 //! * [`Run`]: what came of it: [`Case`]s with their [`TaskResult`]s, totals, tables, reports.
 //!
 //! # What is stored
@@ -154,6 +155,7 @@ mod evaluator;
 mod export;
 pub mod format;
 pub mod gate;
+pub mod import;
 mod journal;
 mod members;
 mod model;

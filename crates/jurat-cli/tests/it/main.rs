@@ -22,6 +22,7 @@ mod full_disk;
 mod gates;
 mod guides;
 mod hostile;
+mod import;
 mod init;
 mod journal;
 mod mutation;

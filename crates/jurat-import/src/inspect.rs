@@ -1,0 +1,388 @@
+//! Logs of Inspect, `.eval` archives and JSON: each sample becomes the run of an agent, with its target and its recorded scores.
+
+use jurat_core::artifact::{
+    Identity, Provider, RunArtifact, RunFault, RunRequest, RunStatus, RunUsage, Timing, Tokens,
+};
+use jurat_format::value::{Val, Value, parse_json};
+
+use crate::document::{Object, count_at, members, members_at, plain, text, text_at, texts};
+use crate::identifier;
+use crate::input::{Content, Input, MAX_BYTES};
+use crate::kind::{Import, ImportError, Kind, counted};
+use crate::trace::{Conversation, from_value};
+use crate::zip::Archive;
+
+pub(crate) static KIND: Kind = Kind {
+    name: "inspect",
+    help: "a log of Inspect",
+    recognises: |input| match &input.content {
+        Content::Zip(bytes) => is_log(bytes),
+        Content::Json(value, _) => {
+            value.get("eval").is_some() && value.get("version").is_some() && value.get("samples").is_some()
+        }
+        _ => false,
+    },
+    read,
+};
+
+fn is_log(bytes: &[u8]) -> bool {
+    // Of an archive that is cut off only the beginning can say what it is.
+    const FIRST: [&[u8]; 3] = [b"_journal/", b"header.json", b"samples/"];
+    match Archive::open(bytes, MAX_BYTES) {
+        Ok(archive) => archive.names().any(|it| it == "header.json" || it == "_journal/start.json"),
+        Err(_) => bytes.get(30..).is_some_and(|name| FIRST.iter().any(|it| name.starts_with(it))),
+    }
+}
+
+/// A log: what was run, and its samples.
+struct Log {
+    header: Value,
+    samples: Vec<(String, Value)>,
+}
+
+fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
+    let mut suite = Suite::default();
+    for input in import.inputs {
+        let log = log(input, import).map_err(|why| ImportError::unreadable(&input.name, why))?;
+        if matches!(log.header.get("invalidated"), Some(Val::Bool(true))) {
+            return Err(ImportError::unreadable(&input.name, "the log is marked as invalidated"));
+        }
+        suite.add(import, &input.name, &log);
+    }
+    suite.write(import);
+    Ok(())
+}
+
+fn log(input: &Input, import: &mut Import<'_>) -> Result<Log, String> {
+    let log = match &input.content {
+        Content::Zip(bytes) => of_archive(&input.name, bytes, import)?,
+        Content::Json(value, _) => {
+            let samples = value.get("samples").and_then(Val::as_list).unwrap_or_default();
+            let named = |(ix, it): (usize, &Value)| (format!("{}: samples[{ix}]", input.name), it.clone());
+            Log { samples: samples.iter().enumerate().map(named).collect(), header: value.clone() }
+        }
+        _ => return Err("it is neither an archive nor JSON".to_owned()),
+    };
+    match log.header.get("version") {
+        Some(Val::I(2)) => Ok(log),
+        Some(other) => Err(format!("it is of version {other}; version 2 is read")),
+        None => Err("it has no `version`".to_owned()),
+    }
+}
+
+fn of_archive(name: &str, bytes: &[u8], import: &mut Import<'_>) -> Result<Log, String> {
+    let mut archive = Archive::open(bytes, MAX_BYTES)?;
+    let header = match json(&mut archive, "header.json")? {
+        Some(header) => header,
+        None => {
+            let start =
+                json(&mut archive, "_journal/start.json")?.ok_or("it has neither `header.json` nor a journal")?;
+            import.report.approximate(
+                name,
+                "the log",
+                "runs",
+                "the evaluation was interrupted: its journal is read, and samples may be missing",
+            );
+            start
+        }
+    };
+    let mut names: Vec<String> = archive.names().filter(|it| it.starts_with("samples/")).map(str::to_owned).collect();
+    names.sort();
+    let mut samples = Vec::new();
+    for member in names {
+        let sample = json(&mut archive, &member)?.ok_or("a sample is missing")?;
+        samples.push((format!("{name}: {member}"), sample));
+    }
+    Ok(Log { header, samples })
+}
+
+fn json(archive: &mut Archive<'_>, name: &str) -> Result<Option<Value>, String> {
+    let Some(bytes) = archive.read(name)? else { return Ok(None) };
+    let text = String::from_utf8(bytes).map_err(|_| format!("`{name}` is not text in UTF-8"))?;
+    let record = parse_json(&text)
+        .map_err(|error| format!("`{name}`: line {}, column {}: {}", error.line, error.column, error.message))?;
+    Ok(Some(record.value.into_owned()))
+}
+
+/// The scorers that jurat judges anew, by the names that Inspect gives them.
+const INCLUDES: &str = include_str!("inspect/includes.js");
+const MATCH: &str = include_str!("inspect/match.js");
+
+#[derive(Default)]
+struct Suite {
+    name: Option<String>,
+    lines: Vec<Value>,
+    /// Scorers with how often each recorded value is a grade.
+    scorers: Vec<String>,
+    ids: std::collections::HashSet<String>,
+}
+
+impl Suite {
+    fn add(&mut self, import: &mut Import<'_>, name: &str, log: &Log) {
+        let eval = log.header.get("eval").cloned().unwrap_or(Val::Null);
+        self.name.get_or_insert_with(|| text_at(&eval, "task").unwrap_or("inspect").to_owned());
+        for (at, sample) in &log.samples {
+            let what = format!("sample `{}`", sample.get("id").map(plain).unwrap_or_default());
+            match artifact(&eval, sample) {
+                Ok(artifact) if !self.ids.insert(artifact.identity.run_id.clone()) => {
+                    import.report.dropped(
+                        at,
+                        what,
+                        "a sample with its id and epoch is there already; import logs one after the other",
+                    );
+                }
+                Ok(artifact) => {
+                    import.report.exact(at, what, format!("run `{}`", artifact.identity.run_id));
+                    self.lines.push(artifact.to_value());
+                }
+                Err(why) => import.report.dropped(at, what, why),
+            }
+        }
+        let scorers = eval.get("scorers").and_then(Val::as_list).unwrap_or_default();
+        for scorer in scorers.iter().filter_map(|it| text_at(it, "name")) {
+            if !self.scorers.iter().any(|it| it == scorer) {
+                self.scorers.push(scorer.to_owned());
+                self.note(import, name, scorer);
+            }
+        }
+    }
+
+    fn note(&self, import: &mut Import<'_>, name: &str, scorer: &str) {
+        let what = format!("scorer `{scorer}`");
+        match offered(scorer) {
+            Some((task, _)) => import.report.approximate(
+                name,
+                what,
+                format!("task `{task}`"),
+                "options of the scorer are not read; its recorded value is `runner_metadata.scores`",
+            ),
+            None => import.report.dropped(
+                name,
+                what,
+                "jurat does not judge by it; its recorded value is `runner_metadata.scores`",
+            ),
+        }
+    }
+
+    /// A suite that judges the runs: known scorers anew, and that each ended well.
+    fn write(self, import: &mut Import<'_>) {
+        let name = import.options.name.clone().or(self.name).unwrap_or_else(|| "inspect".to_owned());
+        let mut tasks = vec![Value::from(
+            Object::new()
+                .with("id", text("ended_well"))
+                .with("check", Object::new().with("kind", text("status_is")).with("expected", text("success"))),
+        )];
+        let mut evaluators = Object::new();
+        for (task, code) in self.scorers.iter().filter_map(|it| offered(it)) {
+            let file = format!("evaluators/{task}.js");
+            evaluators.put(task, Object::new().with("source", Object::new().with("file", text(&file))));
+            let with =
+                Object::new().with("output", text("final_response")).with("reference", text("runner_metadata.target"));
+            let task = Object::new().with("id", text(task)).with("evaluate", text(task)).with("with", with);
+            let task = task
+                .with("field_path", text("label"))
+                .with("operator", text("equals"))
+                .with("expected_value", text("C"));
+            tasks.push(task.into());
+            import.file(file, code.to_owned());
+        }
+        let mut suite = Object::new().with("suite", text(identifier::identity(&name, "inspect")));
+        suite.put("records", Object::new().with("path", text("runs.jsonl")).with("as", text("runs")));
+        if !evaluators.is_empty() {
+            suite.put("evaluators", evaluators);
+        }
+        import.summary.push(counted(self.lines.len(), "run"));
+        import.summary.push(counted(tasks.len(), "task"));
+        import.suite(suite.with("tasks", Val::List(tasks)));
+        import.lines("runs.jsonl", &self.lines);
+    }
+}
+
+/// The task and the code for a scorer.
+fn offered(scorer: &str) -> Option<(&'static str, &'static str)> {
+    match scorer.rsplit('/').next().unwrap_or(scorer) {
+        "includes" => Some(("includes", INCLUDES)),
+        "match" => Some(("match", MATCH)),
+        _ => None,
+    }
+}
+
+fn artifact(eval: &Value, sample: &Value) -> Result<RunArtifact, String> {
+    let id = sample.get("id").map(plain).ok_or("it has no `id`")?;
+    let epoch = count_at(sample, "epoch").unwrap_or(1);
+    let sample = resolved(sample);
+    let conversation = conversation(&sample);
+    let output = sample.get("output").cloned().unwrap_or(Val::Null);
+    let completion = text_at(&output, "completion").filter(|it| !it.trim().is_empty()).map(str::to_owned);
+    let completion = completion.or_else(|| conversation.last_text.clone());
+    let (status, error) = status(&sample, completion.is_some());
+    let response = completion.filter(|_| status == RunStatus::Success);
+    let choice = output.get("choices").and_then(Val::as_list).and_then(<[Value]>::first);
+    Ok(RunArtifact {
+        identity: Identity {
+            run_id: identifier::run_id(&format!("{id}.{epoch}")),
+            case_id: identifier::identity(&id, "sample"),
+            suite_id: identifier::identity(text_at(eval, "task").unwrap_or("inspect"), "inspect"),
+            run_profile_id: "inspect".to_owned(),
+            runner_type: "inspect".to_owned(),
+        },
+        status,
+        timing: timing(&sample),
+        request: request(eval),
+        provider: Provider {
+            provider_model_id: text_at(&output, "model").map(str::to_owned),
+            finish_reason: choice.and_then(|it| text_at(it, "stop_reason")).map(str::to_owned),
+            ..Provider::default()
+        },
+        usage: usage(&sample),
+        trace: conversation.finish(response),
+        output_artifacts: Vec::new(),
+        error,
+        runner_metadata: metadata(&sample, epoch),
+    })
+}
+
+/// A sample with the texts that `attachment://` refers to.
+fn resolved(sample: &Value) -> Value {
+    let attachments = sample.get("attachments").cloned().unwrap_or(Val::Null);
+    let whole = members(sample);
+    // Events are not used, and may be most of a log.
+    let used = whole.filter(|(key, _)| !matches!(*key, "attachments" | "events" | "events_data"));
+    Val::Map(used.map(|(key, it)| (key.to_owned(), with_attachments(it, &attachments))).collect())
+}
+
+fn with_attachments(value: &Value, attachments: &Value) -> Value {
+    match value {
+        Val::Str(it) if it.contains("attachment://") => {
+            let mut parts = it.split("attachment://");
+            let mut whole = parts.next().unwrap_or_default().to_owned();
+            for part in parts {
+                let end = part.find(|it: char| !it.is_ascii_alphanumeric()).unwrap_or(part.len());
+                let (hash, rest) = part.split_at(end);
+                match text_at(attachments, hash) {
+                    Some(content) => whole += content,
+                    None => whole += &format!("attachment://{hash}"),
+                }
+                whole += rest;
+            }
+            text(whole)
+        }
+        Val::List(items) => items.iter().map(|it| with_attachments(it, attachments)).collect(),
+        Val::Map(map) => {
+            Val::Map(map.iter().map(|(key, it)| (key.to_owned(), with_attachments(it, attachments))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn conversation(sample: &Value) -> Conversation {
+    let mut conversation = Conversation::default();
+    for message in sample.get("messages").and_then(Val::as_list).unwrap_or_default() {
+        let read = from_value(message, "user");
+        match read.role.as_str() {
+            "tool" => {
+                let error = message.get("error").filter(|it| !matches!(it, Val::Null));
+                let failed = error.and_then(|it| text_at(it, "message")).map(text);
+                let output = failed.unwrap_or_else(|| text(&read.text));
+                let name = text_at(message, "function").or(read.name.as_deref());
+                conversation.result(read.call_id.as_deref(), name, output, Some(error.is_some()), None);
+            }
+            "assistant" => conversation.answer(vec![read]),
+            _ => conversation.add(read),
+        }
+    }
+    conversation
+}
+
+fn status(sample: &Value, has_response: bool) -> (RunStatus, Option<RunFault>) {
+    let there = |key: &str| sample.get(key).filter(|it| !matches!(it, Val::Null));
+    let fault = |status: RunStatus, message: String| {
+        let code = status.name().to_owned();
+        let fault = RunFault { code, message, error_type: None, retryable: None, provider_code: None, metadata: None };
+        (status, Some(fault))
+    };
+    if let Some(error) = there("error") {
+        return fault(RunStatus::Failed, text_at(error, "message").unwrap_or("the sample failed").to_owned());
+    }
+    if let Some(limit) = there("limit") {
+        let kind = text_at(limit, "type").unwrap_or("unknown");
+        let status = if matches!(kind, "time" | "working") { RunStatus::TimedOut } else { RunStatus::Failed };
+        return fault(status, format!("the limit `{kind}` was reached"));
+    }
+    match has_response {
+        true => (RunStatus::Success, None),
+        false => fault(RunStatus::Invalid, "the sample has no completion".to_owned()),
+    }
+}
+
+fn timing(sample: &Value) -> Timing {
+    let date = |key: &str| text_at(sample, key).filter(|it| it.parse::<jiff::Timestamp>().is_ok()).map(str::to_owned);
+    let duration = sample.get("total_time").and_then(Val::as_f64).filter(|it| *it >= 0.0);
+    Timing {
+        queued_at: None,
+        started_at: date("started_at"),
+        completed_at: date("completed_at"),
+        duration_seconds: duration,
+    }
+}
+
+fn request(eval: &Value) -> RunRequest {
+    let mut metadata = Object::new();
+    for key in ["task", "task_args", "dataset", "packages", "created", "eval_id"] {
+        metadata.put_some(key, eval.get(key).filter(|it| !matches!(it, Val::Null)).cloned());
+    }
+    RunRequest {
+        requested_model: text_at(eval, "model").unwrap_or("unknown").to_owned(),
+        gateway: None,
+        execution_parameters: Object::new().into(),
+        metadata: metadata.into(),
+    }
+}
+
+fn usage(sample: &Value) -> RunUsage {
+    let mut sums: [Option<u64>; 6] = [None; 6];
+    const NAMES: [&str; 6] = [
+        "input_tokens",
+        "output_tokens",
+        "total_tokens",
+        "reasoning_tokens",
+        "input_tokens_cache_read",
+        "input_tokens_cache_write",
+    ];
+    for (_, usage) in members_at(sample, "model_usage") {
+        for (sum, name) in sums.iter_mut().zip(NAMES) {
+            if let Some(tokens) = count_at(usage, name) {
+                *sum = Some(sum.unwrap_or(0).saturating_add(tokens));
+            }
+        }
+    }
+    let [input, output, total, reasoning, cached_input, cache_write] = sums;
+    RunUsage {
+        normalized: Tokens { input, output, total, reasoning, cached_input, cache_write },
+        ..RunUsage::default()
+    }
+}
+
+/// What is not part of an artifact: target, choices, scores, epoch, and what the task attached.
+fn metadata(sample: &Value, epoch: u64) -> Value {
+    let mut metadata = Object::new().with("epoch", epoch);
+    let target = match sample.get("target") {
+        Some(Val::List(items)) => Some(texts(items.iter().map(plain))),
+        Some(other) => Some(text(plain(other))),
+        None => None,
+    };
+    metadata.put_some("target", target);
+    for key in ["input", "choices", "metadata", "store", "turn_count"] {
+        let is_there = |it: &&Value| !matches!(it, Val::Null) && it.as_map().is_none_or(|it| !it.is_empty());
+        metadata.put_some(key, sample.get(key).filter(is_there).cloned());
+    }
+    let mut scores = Object::new();
+    for (name, score) in members_at(sample, "scores") {
+        let mut read = Object::new();
+        for key in ["value", "answer", "explanation"] {
+            read.put_some(key, score.get(key).filter(|it| !matches!(it, Val::Null)).cloned());
+        }
+        scores.put(name, read);
+    }
+    metadata.with("scores", scores).into()
+}

@@ -1,0 +1,174 @@
+//! Exports of Phoenix: spans of its REST interface, and examples of data sets as JSON and CSV.
+
+use std::collections::HashMap;
+
+use jurat_format::value::{Val, Value};
+
+use crate::document::{Object, maybe_json, plain, text, text_at};
+use crate::input::{Content, Input};
+use crate::kind::{Import, ImportError, Kind, counted};
+use crate::trace::{self, Span, SpanEvent, Spans, span_of_json};
+
+pub(crate) static SPANS: Kind = Kind {
+    name: "phoenix",
+    help: "spans of Phoenix",
+    recognises: |input| input.json().is_some_and(|it| spans(it).first().is_some_and(is_span)),
+    read: read_spans,
+};
+
+pub(crate) static DATASET: Kind = Kind {
+    name: "phoenix-dataset",
+    help: "a data set of Phoenix",
+    recognises: |input| match &input.content {
+        Content::Json(value, _) => examples(value).is_some(),
+        Content::Text(text) => text.lines().next().is_some_and(is_header),
+        _ => false,
+    },
+    read: read_dataset,
+};
+
+fn spans(value: &Value) -> &[Value] {
+    value.get("data").unwrap_or(value).as_list().unwrap_or_default()
+}
+
+fn is_span(value: &Value) -> bool {
+    let in_context = value.get("context").is_some_and(|it| it.get("trace_id").is_some());
+    in_context
+        || (value.get("trace_id").is_some() && value.get("span_id").is_some() && value.get("attributes").is_some())
+}
+
+fn read_spans(import: &mut Import<'_>) -> Result<(), ImportError> {
+    let mut all = Spans::default();
+    let mut annotations: HashMap<String, Value> = HashMap::new();
+    for input in import.inputs {
+        for value in input.values() {
+            let (line, value) = value?;
+            for (ix, span) in spans(&value).iter().enumerate() {
+                let at = format!("{}:{}", input.name, if line > 1 { line } else { ix + 1 });
+                let read = match span.get("context") {
+                    Some(context) => Ok(rest_span(&at, span, context)),
+                    None => span_of_json(&at, span),
+                };
+                let read = read.map_err(|why| ImportError::unreadable(&input.name, format!("data[{ix}]: {why}")))?;
+                if let Some(found) = annotations_of(span) {
+                    annotations.insert(read.trace_id.clone(), Object::new().with("annotations", found).into());
+                }
+                all.add(read);
+            }
+            if value.get("next_cursor").is_some_and(|it| !matches!(it, Val::Null)) {
+                import.report.dropped(
+                    &input.name,
+                    "further pages",
+                    "`next_cursor` says that the export has more spans",
+                );
+            }
+        }
+    }
+    trace::write(import, all, &annotations);
+    Ok(())
+}
+
+/// A span as the REST interface has it: the kind stands beside the attributes, and times are dates.
+fn rest_span(at: &str, value: &Value, context: &Value) -> Span {
+    let own = |key: &str| text_at(value, key).map(str::to_owned);
+    let nanos = |key: &str| {
+        let date: jiff::Timestamp = text_at(value, key)?.parse().ok()?;
+        u64::try_from(date.as_nanosecond()).ok()
+    };
+    let mut attributes = Object::from(value.get("attributes").and_then(Val::as_map).cloned().unwrap_or_default());
+    if let Some(kind) = own("span_kind").filter(|it| it != "UNKNOWN") {
+        attributes.put("openinference.span.kind", text(kind));
+    }
+    let events = value.get("events").and_then(Val::as_list).unwrap_or_default();
+    let event = |it: &Value| SpanEvent {
+        name: text_at(it, "name").unwrap_or_default().to_owned(),
+        attributes: it.get("attributes").and_then(Val::as_map).cloned().map(Object::from).unwrap_or_default(),
+    };
+    Span {
+        at: at.to_owned(),
+        trace_id: text_at(context, "trace_id").unwrap_or_default().to_owned(),
+        span_id: text_at(context, "span_id").unwrap_or_default().to_owned(),
+        parent_id: own("parent_id").filter(|it| !it.is_empty()),
+        name: own("name").unwrap_or_default(),
+        start: nanos("start_time").unwrap_or_default(),
+        end: nanos("end_time"),
+        attributes,
+        events: events.iter().map(event).collect(),
+        is_error: text_at(value, "status_code") == Some("ERROR"),
+        message: own("status_message").unwrap_or_default(),
+        service: None,
+    }
+}
+
+/// What people and judges said about a span, for comparing judges with them.
+fn annotations_of(span: &Value) -> Option<Object> {
+    let list = span.get("span_annotations").or_else(|| span.get("annotations")).and_then(Val::as_list)?;
+    let mut found = Object::new();
+    for annotation in list {
+        let result = annotation.get("result").unwrap_or(annotation);
+        let mut read = Object::new();
+        for key in ["label", "score", "explanation"] {
+            read.put_some(key, result.get(key).filter(|it| !matches!(it, Val::Null)).cloned());
+        }
+        read.put_some("annotator_kind", annotation.get("annotator_kind").cloned());
+        found.put(text_at(annotation, "name").unwrap_or("annotation"), read);
+    }
+    Some(found).filter(|it| !it.is_empty())
+}
+
+fn examples(value: &Value) -> Option<&[Value]> {
+    let examples = value.get("data").and_then(|it| it.get("examples")).or_else(|| value.get("examples"))?.as_list()?;
+    examples.iter().all(|it| it.get("input").is_some() && it.get("output").is_some()).then_some(examples)
+}
+
+fn is_header(line: &str) -> bool {
+    let has = |prefix: &str| line.split(',').any(|it| it.trim_matches('"').starts_with(prefix));
+    has("input.") && has("output.")
+}
+
+fn read_dataset(import: &mut Import<'_>) -> Result<(), ImportError> {
+    let mut lines = Vec::new();
+    for input in import.inputs {
+        let found = match &input.content {
+            Content::Text(table) => of_table(input, table)?,
+            _ => input.json().and_then(examples).unwrap_or_default().to_vec(),
+        };
+        for (ix, example) in found.iter().enumerate() {
+            let id = example.get("id").map_or_else(|| format!("e{}", lines.len() + 1), plain);
+            let mut row = Object::new().with("id", text(&id));
+            row.put_some("input", example.get("input").cloned());
+            row.put_some("reference", example.get("output").cloned());
+            row.put_some("metadata", example.get("metadata").cloned());
+            import.report.exact(&format!("{}:{}", input.name, ix + 1), "an example", format!("row `{id}`"));
+            lines.push(Value::from(row));
+        }
+    }
+    import.summary.push(counted(lines.len(), "row"));
+    import.lines("rows.jsonl", &lines);
+    Ok(())
+}
+
+/// The rows of a table whose columns are `input.X`, `output.X` and `metadata.X`.
+fn of_table(input: &Input, table: &str) -> Result<Vec<Value>, ImportError> {
+    let unreadable = |error: csv::Error| ImportError::unreadable(&input.name, error.to_string());
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let header: Vec<String> = reader.headers().map_err(unreadable)?.iter().map(str::to_owned).collect();
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(unreadable)?;
+        let mut groups = [("input", Object::new()), ("output", Object::new()), ("metadata", Object::new())];
+        let mut row = Object::new();
+        for (column, cell) in header.iter().zip(&record) {
+            match column.split_once('.') {
+                Some((group, key)) if groups.iter().any(|(it, _)| *it == group) => {
+                    groups.iter_mut().filter(|(it, _)| *it == group).for_each(|(_, it)| it.put(key, maybe_json(cell)));
+                }
+                _ if column == "id" => row.put("id", text(cell)),
+                _ => {}
+            }
+        }
+        groups.into_iter().for_each(|(key, it)| row.put(key, it));
+        rows.push(row.into());
+    }
+    Ok(rows)
+}

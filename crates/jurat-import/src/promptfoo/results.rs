@@ -1,0 +1,187 @@
+//! Results of promptfoo (`-o results.json`, `.jsonl`, `.csv`): rows with the recorded answers, which the assertions of the tests judge anew.
+//!
+//! What promptfoo decided stands beside each answer under `recorded`; it is never a verdict of jurat.
+
+use jurat_format::value::{Val, Value};
+
+use super::places::Places;
+use super::suite::Suite;
+use super::tests::{Spec, Test};
+use crate::document::{Object, first_of, maybe_json, plain, text, text_at};
+use crate::input::{Content, Input};
+use crate::kind::{Import, ImportError, Kind, counted};
+
+pub(crate) static RESULTS: Kind = Kind {
+    name: "promptfoo-results",
+    help: "results of promptfoo",
+    recognises: |input| match &input.content {
+        Content::Json(value, _) => {
+            is_result(value) || value.get("results").is_some_and(|it| it.get("results").is_some())
+        }
+        Content::JsonLines(value, _) => is_result(value),
+        Content::Text(text) => text.lines().next().is_some_and(is_header),
+        _ => false,
+    },
+    read,
+};
+
+fn is_result(value: &Value) -> bool {
+    value.get("promptIdx").is_some() && value.get("testIdx").is_some()
+}
+
+/// The heading of a CSV file: of each prompt the answer, then six or more columns.
+fn is_header(line: &str) -> bool {
+    line.contains(",Status,Score,Named Scores,") && line.contains(",Grader Reason,Comment")
+}
+
+fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
+    if let [Input { name, content: Content::Text(table) }] = import.inputs {
+        let lines = table_rows(name, table, import).map_err(|why| ImportError::unreadable(name, why))?;
+        import.summary.push(counted(lines.len(), "row"));
+        import.lines("rows.jsonl", &lines);
+        return Ok(());
+    }
+    let mut entries = Vec::new();
+    for input in import.inputs {
+        for value in input.values() {
+            let (line, value) = value?;
+            match value.get("results").and_then(|it| it.get("results")).and_then(Val::as_list) {
+                Some(items) => entries.extend(
+                    items.iter().enumerate().map(|(ix, it)| (format!("{}: results[{ix}]", input.name), it.clone())),
+                ),
+                None => entries.push((format!("{}:{line}", input.name), value)),
+            }
+        }
+    }
+    let mut places = Places::new(import.folder);
+    let mut suite = Suite::new(&mut places, &mut import.report, Test::default());
+    let mut lines = Vec::new();
+    let mut known: Vec<Value> = Vec::new();
+    for (at, entry) in &entries {
+        let number = entry.get("testIdx").cloned().unwrap_or(Val::Null);
+        let ix = known.iter().position(|it| *it == number).unwrap_or_else(|| {
+            known.push(number);
+            suite.recorded_test(test(at, entry));
+            known.len() - 1
+        });
+        let id = suite.recorded_row(at, ix, entry.get("vars").cloned().unwrap_or(Val::Null));
+        lines.push(line(&id, entry));
+    }
+    suite.assertions();
+    let name = import.options.name.clone().unwrap_or_else(|| "promptfoo-results".to_owned());
+    suite.finish_recorded(&name, lines).write(import);
+    Ok(())
+}
+
+fn test(at: &str, entry: &Value) -> Test {
+    let case = entry.get("testCase").cloned().unwrap_or(Val::Null);
+    let list = case.get("assert").and_then(Val::as_list).unwrap_or_default();
+    let assertions = list.iter().map(|it| Spec { at: at.to_owned(), value: it.clone() }).collect();
+    let options = case.get("options").and_then(Val::as_map).cloned().map(Object::from).unwrap_or_default();
+    Test {
+        at: at.to_owned(),
+        assertions,
+        options,
+        description: text_at(&case, "description").map(str::to_owned),
+        ..Test::default()
+    }
+}
+
+/// A row with what was asked, answered and decided.
+fn line(id: &str, entry: &Value) -> Value {
+    let there = |value: Option<&Value>| value.filter(|it| !matches!(it, Val::Null)).cloned();
+    let response = entry.get("response").cloned().unwrap_or(Val::Null);
+    let mut line = Object::new().with("id", text(id));
+    let prompt = entry.get("prompt").cloned().unwrap_or(Val::Null);
+    line.put_some("description", there(entry.get("testCase").and_then(|it| it.get("description"))));
+    line.put_some("input", there(prompt.get("raw")));
+    line.put_some("output", there(response.get("output")).map(|it| text(plain(&it))));
+    line.put_some("vars", there(entry.get("vars")));
+    line.put_some("latency_ms", there(entry.get("latencyMs")));
+    line.put_some("cost_usd", there(entry.get("cost")));
+    line.put_some("finish_reason", there(response.get("finishReason")));
+    if let Some(usage) = entry.get("tokenUsage") {
+        let mut tokens = Object::new();
+        for (from, into) in [("prompt", "input_tokens"), ("completion", "output_tokens"), ("total", "total_tokens")] {
+            tokens.put_some(into, there(usage.get(from)));
+        }
+        line.put("usage", tokens);
+    }
+    let provider = entry.get("provider").cloned().unwrap_or(Val::Null);
+    line.put_some(
+        "subject",
+        first_of(&provider, &["label", "id"])
+            .cloned()
+            .or_else(|| there(Some(&provider)).filter(|it| it.as_str().is_some())),
+    );
+    line.put_some("prompt", there(prompt.get("label")));
+    // An answer that promptfoo could not get is an error of its own; a failed assertion also has a text there.
+    let has_no_answer = matches!(entry.get("failureReason"), Some(Val::I(2)));
+    line.put_some("error", there(entry.get("error")).filter(|_| has_no_answer));
+    line.put("recorded", recorded(entry));
+    line.into()
+}
+
+fn recorded(entry: &Value) -> Value {
+    let mut whole = Object::new();
+    for (from, into) in [("success", "pass"), ("score", "score"), ("namedScores", "named_scores")] {
+        whole.put_some(into, entry.get(from).filter(|it| !matches!(it, Val::Null)).cloned());
+    }
+    let components = entry.get("gradingResult").and_then(|it| it.get("componentResults")).and_then(Val::as_list);
+    let components: Value = components.unwrap_or_default().iter().map(component).collect();
+    whole.with("assertions", components).into()
+}
+
+fn component(result: &Value) -> Value {
+    let assertion = result.get("assertion").cloned().unwrap_or(Val::Null);
+    let mut component = Object::new().with("type", text(text_at(&assertion, "type").unwrap_or("assert-set")));
+    component.put_some("metric", assertion.get("metric").cloned());
+    for key in ["pass", "score", "reason"] {
+        component.put_some(key, result.get(key).cloned());
+    }
+    component.into()
+}
+
+/// The rows of a CSV file: one for each answer. Columns have repeated names, so they are read by position.
+fn table_rows(name: &str, table: &str, import: &mut Import<'_>) -> Result<Vec<Value>, String> {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(table.as_bytes());
+    let header: Vec<String> = reader.headers().map_err(|error| error.to_string())?.iter().map(str::to_owned).collect();
+    let is_answer = |ix: &usize| header.get(ix + 1).is_some_and(|it| it == "Status");
+    let answers: Vec<usize> = (0..header.len()).filter(is_answer).collect();
+    let n_vars = answers.first().copied().unwrap_or(header.len());
+    let mut lines = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| error.to_string())?;
+        let at = format!("{name}:{}", record.position().map_or(0, csv::Position::line));
+        let cell = |ix: usize| record.get(ix).unwrap_or_default();
+        let mut vars = Object::new();
+        for ix in (0..n_vars).filter(|ix| header[*ix] != "Description") {
+            vars.put(&header[ix], text(cell(ix)));
+        }
+        for ix in &answers {
+            let (subject, prompt) = match header[*ix].strip_prefix('[').and_then(|it| it.split_once("] ")) {
+                Some((subject, prompt)) => (subject, prompt),
+                None => ("", header[*ix].as_str()),
+            };
+            let recorded = Object::new()
+                .with("pass", cell(ix + 1) == "PASS")
+                .with("score", cell(ix + 2).parse::<f64>().map_or(Val::Null, Val::F))
+                .with("named_scores", maybe_json(cell(ix + 3)));
+            let row = Object::new()
+                .with("id", text(format!("r{}", lines.len() + 1)))
+                .with("output", text(cell(*ix)))
+                .with("vars", vars.clone())
+                .with("subject", text(subject))
+                .with("prompt", text(prompt))
+                .with("recorded", recorded);
+            lines.push(Value::from(row));
+        }
+        import.report.approximate(
+            &at,
+            "a test",
+            counted(answers.len(), "row"),
+            "the table has no single assertions: export JSON to have tasks",
+        );
+    }
+    Ok(lines)
+}

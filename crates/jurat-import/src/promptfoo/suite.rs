@@ -1,0 +1,586 @@
+//! The parts of a configuration put together: rows, tasks, models and `ask`.
+
+use jurat_format::value::{FieldPath, Map, Node, Val, Value};
+
+use super::assertion::{self, Taken, Taking, Use};
+use super::draft::Draft;
+use super::places::Places;
+use super::prompts::Prompt;
+use super::providers::{self, Provider};
+use super::template::{Template, has_tags, rendered_value};
+use super::tests::{self, MAX_COMBINATIONS, Spec, Test};
+use super::transform::transformed;
+use crate::document::{Object, beginning, text, text_at, texts};
+use crate::kind::{Import, counted};
+use crate::report::{Class, Report};
+
+/// A row: one combination of the variables of a test.
+struct Row {
+    test: usize,
+    vars: Value,
+}
+
+pub(super) struct Suite<'s, 'f> {
+    places: &'s mut Places<'f>,
+    report: &'s mut Report,
+    pub(super) templates: Option<Value>,
+    default: Test,
+    tests: Vec<Test>,
+    rows: Vec<Row>,
+    subjects: Vec<Value>,
+    output: Option<Value>,
+    draft: Draft,
+}
+
+/// Options of a test that are used, or say nothing about verdicts.
+const OPTIONS: [&str; 8] = [
+    "transform",
+    "postprocess",
+    "provider",
+    "rubricPrompt",
+    "runSerially",
+    "disableVarExpansion",
+    "disableConversationVar",
+    "disableDefaultAsserts",
+];
+
+impl<'s, 'f> Suite<'s, 'f> {
+    pub(super) fn new(places: &'s mut Places<'f>, report: &'s mut Report, default: Test) -> Suite<'s, 'f> {
+        let (tests, rows, subjects) = (Vec::new(), Vec::new(), Vec::new());
+        Suite { places, report, templates: None, default, tests, rows, subjects, output: None, draft: Draft::default() }
+    }
+
+    /// Providers become the role `subject`. It stays open when none of them maps: `--model` fills it.
+    pub(super) fn subjects(&mut self, node: Option<&Node<'_>>) {
+        let Some(node) = node else { return };
+        let items = node.as_list().unwrap_or(std::slice::from_ref(node));
+        for item in items {
+            let at = self.places.at(item.span);
+            self.subject(&at, &item.to_val().into_owned());
+        }
+    }
+
+    fn subject(&mut self, at: &str, value: &Value) {
+        let what = |value: &Value| format!("provider `{}`", beginning(&crate::document::plain(value)));
+        let provider = match Provider::read(value) {
+            Ok(provider) => provider,
+            Err(why) => return self.report.dropped(at, what(value), why),
+        };
+        match providers::model(&provider) {
+            Err(why) => {
+                let why = format!("{why}; `--model subject=PROVIDER/MODEL` says what is asked");
+                self.report.dropped(at, provider.what(), why);
+            }
+            Ok(taken) if self.subjects.contains(&taken.model) => {
+                self.report.dropped(at, provider.what(), "this model is asked already, with the same settings");
+            }
+            Ok(taken) => {
+                providers::note(self.report, at, &provider, &taken, "subject");
+                self.take_output(at, taken.output.as_ref(), &provider);
+                self.subjects.push(taken.model);
+            }
+        }
+    }
+
+    /// The schema of answers, which is one for all models.
+    fn take_output(&mut self, at: &str, output: Option<&Value>, provider: &Provider) {
+        match (&self.output, output) {
+            (_, None) => {}
+            (None, Some(schema)) if self.subjects.is_empty() => {
+                self.report.exact(at, format!("`response_format` of {}", provider.what()), "`ask.output`");
+                self.output = Some(schema.clone());
+            }
+            (Some(known), Some(schema)) if known == schema => {}
+            _ => {
+                let why = "`ask.output` is one for all models, and this one has another schema";
+                self.report.dropped(at, format!("`response_format` of {}", provider.what()), why);
+            }
+        }
+    }
+
+    /// Tests and scenarios become rows.
+    pub(super) fn cases(&mut self, tree: &Node<'_>) {
+        let mut found = tree.get("tests").map(|it| tests::tests(self.places, it, self.report)).unwrap_or_default();
+        found.extend(tree.get("scenarios").map(|it| self.scenarios(it)).unwrap_or_default());
+        if found.is_empty() && tree.get("tests").is_none() && tree.get("scenarios").is_none() {
+            found.push(Test { at: self.places.at(tree.span), ..Test::default() });
+        }
+        for test in found {
+            self.case(test);
+        }
+    }
+
+    /// `scenarios`: each of their configurations with each of their tests.
+    fn scenarios(&mut self, node: &Node<'_>) -> Vec<Test> {
+        let mut all = Vec::new();
+        for scenario in node.as_list().unwrap_or_default() {
+            let list =
+                |key: &str| scenario.get(key).map(|it| it.as_list().unwrap_or(std::slice::from_ref(it)).to_vec());
+            let (Some(configs), Some(of_tests)) = (list("config"), scenario.get("tests")) else {
+                let why = "it has no `config` and `tests` that stand here";
+                self.report.dropped(&self.places.at(scenario.span), "scenario", why);
+                continue;
+            };
+            let inner = tests::tests(self.places, of_tests, self.report);
+            for config in &configs {
+                let config = tests::test(self.places, config, self.report);
+                all.extend(inner.iter().map(|it| joined(&config, it)));
+            }
+        }
+        all
+    }
+
+    fn case(&mut self, test: Test) {
+        self.note_options(&test);
+        let vars = joined_vars(&self.default.vars, &test.vars);
+        let is_expanded = !matches!(test.options.get("disableVarExpansion"), Some(Val::Bool(true)));
+        let combinations = match is_expanded {
+            true => tests::combinations(&vars),
+            false => vec![vars.members().map(|(key, it)| (key.to_owned(), it.clone())).collect()],
+        };
+        if combinations.len() == MAX_COMBINATIONS {
+            let why = format!("only {MAX_COMBINATIONS} combinations of its variables are taken");
+            self.report.dropped(&test.at, "further rows of a test", why);
+        }
+        let first = self.rows.len() + 1;
+        for vars in combinations {
+            let vars = self.filled(&test, vars);
+            self.rows.push(Row { test: self.tests.len(), vars });
+        }
+        let last = self.rows.len();
+        let into = if first == last { format!("row `r{first}`") } else { format!("rows `r{first}` to `r{last}`") };
+        self.report.exact(&test.at, what_of(&test), into);
+        self.tests.push(test);
+    }
+
+    /// Variables whose texts use other variables.
+    fn filled(&mut self, test: &Test, vars: Map<'static>) -> Value {
+        let before = Val::Map(vars.clone());
+        let mut filled = Object::new();
+        for (key, value) in vars.iter() {
+            match has_tags(value).then(|| rendered_value(value, &before)) {
+                None => filled.put(key, value.clone()),
+                Some(Ok(value)) => filled.put(key, value),
+                Some(Err(why)) => {
+                    self.report.dropped(&test.at, format!("template in variable `{key}`"), why);
+                    filled.put(key, value.clone());
+                }
+            }
+        }
+        filled.into()
+    }
+
+    fn note_options(&mut self, test: &Test) {
+        for (key, _) in test.options.members().filter(|(key, _)| !OPTIONS.contains(key)) {
+            let why = match key {
+                "prefix" | "suffix" => "write it into the prompt",
+                "storeOutputAs" => "an answer is no variable of later tests; a scenario has turns",
+                "transformVars" => "code that changes variables is not run",
+                _ => "not known to the importer",
+            };
+            self.report.dropped(&test.at, format!("`options.{key}` of a test"), why);
+        }
+        if test.metadata.as_ref().is_some_and(|it| it.get("conversationId").is_some()) {
+            let why = "each row is asked by itself; a conversation is a scenario of jurat";
+            self.report.dropped(&test.at, "`metadata.conversationId`", why);
+        }
+    }
+
+    /// A test whose answers are recorded.
+    pub(super) fn recorded_test(&mut self, test: Test) {
+        self.tests.push(test);
+    }
+
+    /// A recorded answer to a test; returns its id.
+    pub(super) fn recorded_row(&mut self, at: &str, test: usize, vars: Value) -> String {
+        self.rows.push(Row { test, vars });
+        let id = format!("r{}", self.rows.len());
+        self.report.exact(at, "an answer", format!("row `{id}`"));
+        id
+    }
+
+    /// Assertions become tasks: those of `defaultTest` for all rows, those of a test for its rows.
+    pub(super) fn assertions(&mut self) {
+        let default = std::mem::take(&mut self.default.assertions);
+        let takes_default = |it: &Test| !matches!(it.options.get("disableDefaultAsserts"), Some(Val::Bool(true)));
+        // Tests with other options look at another part of the answer.
+        let mut groups: Vec<(Value, Vec<usize>)> = Vec::new();
+        for (ix, row) in self.rows.iter().enumerate().filter(|(_, it)| takes_default(&self.tests[it.test])) {
+            let options = self.options(Some(&self.tests[row.test]));
+            match groups.iter_mut().find(|(it, _)| *it == options) {
+                Some((_, rows)) => rows.push(ix),
+                None => groups.push((options, vec![ix])),
+            }
+        }
+        for (options, rows) in &groups {
+            self.take_all(&default, rows, options);
+        }
+        for ix in 0..self.tests.len() {
+            let specs = std::mem::take(&mut self.tests[ix].assertions);
+            let rows: Vec<usize> = (0..self.rows.len()).filter(|it| self.rows[*it].test == ix).collect();
+            let options = self.options(Some(&self.tests[ix]));
+            self.take_all(&specs, &rows, &options);
+        }
+    }
+
+    /// The options of a test, with those of `defaultTest` beneath.
+    fn options(&self, test: Option<&Test>) -> Value {
+        let own = test.map(|it| it.options.clone()).unwrap_or_default();
+        joined_vars(&self.default.options, &own).into()
+    }
+
+    fn take_all(&mut self, specs: &[Spec], rows: &[usize], options: &Value) {
+        for spec in specs {
+            self.take_spec(spec, rows, options, 0);
+        }
+    }
+
+    fn take_spec(&mut self, spec: &Spec, rows: &[usize], options: &Value, depth: usize) {
+        const DEEPEST: usize = 8;
+        let spec = match self.expanded(spec) {
+            Ok(spec) => spec,
+            Err(why) => return self.report.dropped(&spec.at, "an assertion", why),
+        };
+        let Some(kind) = text_at(&spec.value, "type").map(str::to_owned) else {
+            return self.report.dropped(&spec.at, "an assertion", "it has no `type`");
+        };
+        if kind == "assert-set" {
+            if depth < DEEPEST {
+                self.take_set(&spec, rows, options, depth);
+            }
+            return;
+        }
+        let what = format!("assertion `{}`", beginning(&kind));
+        let Some((found, is_negated)) = assertion::find(&kind) else {
+            return self.report.dropped(&spec.at, what, assertion::unknown(&kind));
+        };
+        match self.by_value(&spec, rows, found.value_use(), found.name == "contains" || !is_negated) {
+            Err(why) => self.report.dropped(&spec.at, what, why),
+            Ok(groups) => {
+                for (value, rows) in groups {
+                    self.take_one(&spec, (found, is_negated), &value, &rows, options);
+                }
+            }
+        }
+    }
+
+    /// An assertion with its template written out.
+    fn expanded(&self, spec: &Spec) -> Result<Spec, String> {
+        let Some(reference) = text_at(&spec.value, "$ref") else { return Ok(spec.clone()) };
+        let name = reference.rsplit('/').next().unwrap_or(reference);
+        let template = self.templates.as_ref().and_then(|it| it.get(name)).and_then(Val::as_map);
+        let template = template.ok_or_else(|| format!("there is no assertion template `{name}`"))?;
+        let own = spec.value.as_map().cloned().unwrap_or_default();
+        let own = own.into_iter().filter(|(key, _)| key != "$ref");
+        let mut members = Object::from(template.clone());
+        for (key, value) in own {
+            members.put(&key, value);
+        }
+        Ok(Spec { at: spec.at.clone(), value: members.into() })
+    }
+
+    fn take_set(&mut self, spec: &Spec, rows: &[usize], options: &Value, depth: usize) {
+        let members = spec.value.get("assert").and_then(Val::as_list).unwrap_or_default();
+        let why = match spec.value.get("threshold") {
+            Some(_) => "its members are tasks of their own, all of which must pass: `threshold` of the set is lost",
+            None => "its members are tasks of their own",
+        };
+        self.report.approximate(&spec.at, "assertion `assert-set`", counted(members.len(), "task"), why);
+        for member in members {
+            self.take_spec(&Spec { at: spec.at.clone(), value: member.clone() }, rows, options, depth + 1);
+        }
+    }
+
+    /// The assertion with its variables filled in, and the rows of each result.
+    fn by_value(
+        &self,
+        spec: &Spec,
+        rows: &[usize],
+        usage: Use,
+        may_be_operand: bool,
+    ) -> Result<Vec<(Value, Vec<usize>)>, String> {
+        let value = spec.value.get("value");
+        let whole = || Ok(vec![(spec.value.clone(), rows.to_vec())]);
+        let Some(value) = value.filter(|it| has_tags(it)) else { return whole() };
+        match usage {
+            Use::Prompt => return whole(),
+            Use::Code if !value.as_str().is_some_and(|it| Template::parse(it).is_ok_and(|it| it.has_variables())) => {
+                return whole();
+            }
+            Use::Operand if may_be_operand => {
+                if let Some(operand) = value.as_str().and_then(|it| self.operand(it, rows)) {
+                    return Ok(vec![(with_value(&spec.value, text(operand)), rows.to_vec())]);
+                }
+            }
+            Use::Operand | Use::Filled | Use::Code => {}
+        }
+        let mut groups: Vec<(Value, Vec<usize>)> = Vec::new();
+        for row in rows {
+            let filled = with_value(&spec.value, rendered_value(value, &self.rows[*row].vars)?);
+            match groups.iter_mut().find(|(it, _)| *it == filled) {
+                Some((_, rows)) => rows.push(*row),
+                None => groups.push((filled, vec![*row])),
+            }
+        }
+        Ok(groups)
+    }
+
+    /// `${vars.x}` for a value that is one variable, which is text in all rows.
+    fn operand(&self, value: &str, rows: &[usize]) -> Option<String> {
+        let template = Template::parse(value).ok()?;
+        let path = template.only_variable()?;
+        let read = FieldPath::parse(path).ok()?;
+        let is_text = |row: &usize| matches!(read.reach(&self.rows[*row].vars), Some(Val::Str(_)));
+        rows.iter().all(is_text).then(|| format!("${{vars.{path}}}"))
+    }
+
+    fn take_one(
+        &mut self,
+        spec: &Spec,
+        (kind, is_negated): (&'static assertion::AssertionType, bool),
+        value: &Value,
+        rows: &[usize],
+        options: &Value,
+    ) {
+        let name = if is_negated { format!("not-{}", kind.name) } else { kind.name.to_owned() };
+        let what = format!("assertion `{name}`");
+        let taken = self.output_path(value, options).and_then(|output| {
+            let (draft, places) = (&mut self.draft, &mut *self.places);
+            let mut taking = Taking { name: kind.name, is_negated, spec: value, options, output, draft, places };
+            kind.take(&mut taking)
+        });
+        match taken.and_then(|it| self.weighted(&spec.at, &what, value, it)) {
+            Err(why) => self.report.dropped(&spec.at, what, why),
+            Ok(Taken { task, class, why }) => {
+                let id = self.draft.task_name(&name.replace([':', '-'], "_"));
+                self.add_task(&id, task, value, rows, &spec.at);
+                self.report.add(&spec.at, what, class, Some(format!("task `{id}`")), why);
+            }
+        }
+    }
+
+    /// The path of what an assertion looks at.
+    fn output_path(&self, spec: &Value, options: &Value) -> Result<String, String> {
+        let mut path = "output".to_owned();
+        let of_test = options.get("transform").or_else(|| options.get("postprocess"));
+        for code in [of_test, spec.get("transform")].into_iter().flatten() {
+            path = transformed(&path, code.as_str().unwrap_or("code"))?;
+        }
+        Ok(path)
+    }
+
+    /// A weight of 0 means that the task only measures; other weights are not used.
+    fn weighted(&mut self, at: &str, what: &str, spec: &Value, mut taken: Taken) -> Result<Taken, String> {
+        match spec.get("weight").and_then(Val::as_f64) {
+            Some(0.0) => {
+                if taken.task.get("judge").is_none() && taken.task.get("evaluate").is_none() {
+                    return Err("`weight: 0`: a comparison of jurat always counts".to_owned());
+                }
+                let own = ["field_path", "operator", "expected_value"];
+                let members = taken.task.members().filter(|(key, _)| !own.contains(key));
+                taken.task =
+                    Object::from(members.map(|(key, it)| (key.to_owned(), it.clone())).collect::<Map<'static>>());
+                taken.class = Class::Approximate;
+                taken.why = Some("`weight: 0`: the task measures and counts for nothing".to_owned());
+            }
+            Some(weight) if weight != 1.0 => {
+                let why = "each task counts once; `thresholds.weights` of the suite weighs tasks in the pass rate";
+                self.report.dropped(at, format!("`weight: {weight}` of {what}"), why);
+            }
+            _ => {}
+        }
+        Ok(taken)
+    }
+
+    fn add_task(&mut self, id: &str, task: Object, spec: &Value, rows: &[usize], at: &str) {
+        let mut whole = Object::new().with("id", text(id));
+        if rows.len() < self.rows.len() {
+            whole.put("on", texts(rows.iter().map(|it| format!("r{}", it + 1))));
+        }
+        match text_at(spec, "metric") {
+            Some(metric) if metric.contains("{{") => {
+                self.report.dropped(at, format!("`metric: {}`", beginning(metric)), "a name with variables");
+            }
+            Some(metric) => {
+                let dimension = self.draft.dimension(metric);
+                whole.put("dimensions", texts([dimension]));
+            }
+            None => {}
+        }
+        for (key, value) in task.members() {
+            whole.put(key, value.clone());
+        }
+        self.draft.tasks.push(whole);
+    }
+
+    /// A suite that judges recorded answers: nothing is asked.
+    pub(super) fn finish_recorded(self, name: &str, rows: Vec<Value>) -> Finished {
+        let Suite { report, draft, .. } = self;
+        let summary = vec![counted(rows.len(), "row"), counted(draft.tasks.len(), "task")];
+        if draft.tasks.is_empty() {
+            report.dropped(name, "the suite", "no assertion could be taken over, and a suite needs one");
+            return Finished { suite: None, rows, files: Vec::new(), summary };
+        }
+        let suite = suite(name, None, &[], &[], None, &draft);
+        Finished { suite: Some(suite), rows, files: draft.files, summary }
+    }
+
+    /// What is written.
+    pub(super) fn finish(self, name: &str, description: Option<String>, prompts: &[Prompt]) -> Finished {
+        let Suite { report, rows, tests, subjects, output, draft, .. } = self;
+        let used = used_variables(prompts, &draft.tasks);
+        let lines = rows.iter().enumerate().map(|(ix, row)| line(ix, row, &tests[row.test], &used)).collect();
+        let what =
+            ["assertion", "prompt"].into_iter().zip([draft.tasks.is_empty(), prompts.is_empty()]).find(|(_, it)| *it);
+        let suite = match what {
+            Some((what, _)) => {
+                let why = format!("no {what} could be taken over, and a suite needs one");
+                report.dropped(name, "the suite", why);
+                None
+            }
+            None => Some(suite(name, description, prompts, &subjects, output, &draft)),
+        };
+        let summary = vec![
+            counted(rows.len(), "row"),
+            counted(prompts.len(), "prompt"),
+            counted(subjects.len(), "model"),
+            counted(draft.tasks.len(), "task"),
+        ];
+        let files = if suite.is_some() { draft.files } else { Vec::new() };
+        Finished { suite, rows: lines, files, summary }
+    }
+}
+
+pub(super) struct Finished {
+    suite: Option<Object>,
+    rows: Vec<Value>,
+    files: Vec<(String, String)>,
+    summary: Vec<String>,
+}
+
+impl Finished {
+    pub(super) fn write(self, import: &mut Import<'_>) {
+        import.summary = self.summary;
+        if let Some(suite) = self.suite {
+            import.suite(suite);
+        }
+        import.lines("rows.jsonl", &self.rows);
+        for (name, content) in self.files {
+            import.file(name, content);
+        }
+    }
+}
+
+fn suite(
+    name: &str,
+    description: Option<String>,
+    prompts: &[Prompt],
+    subjects: &[Value],
+    output: Option<Value>,
+    draft: &Draft,
+) -> Object {
+    let mut suite = Object::new().with("suite", text(name));
+    suite.put_some("description", description.map(text));
+    let mut models = Object::new();
+    match subjects {
+        [] => {}
+        [one] => models.put("subject", one.clone()),
+        several => models.put("subject", Val::List(several.to_vec())),
+    }
+    for (role, model) in &draft.roles {
+        models.put(role, model.clone());
+    }
+    if !models.is_empty() {
+        suite.put("models", models);
+    }
+    suite.put("records", text("rows.jsonl"));
+    if !prompts.is_empty() {
+        suite.put("ask", ask(prompts, output));
+    }
+    if !draft.evaluators.is_empty() {
+        let evaluators = draft.evaluators.iter().map(|(name, it)| (name.clone(), Value::from(it.clone())));
+        suite.put("evaluators", Val::Map(evaluators.collect()));
+    }
+    if !draft.dimensions.is_empty() {
+        suite.put("dimensions", texts(&draft.dimensions));
+    }
+    suite.with("tasks", draft.tasks.iter().map(|it| Value::from(it.clone())).collect::<Value>())
+}
+
+fn ask(prompts: &[Prompt], output: Option<Value>) -> Object {
+    let mut ask = Object::new();
+    ask.put_some("system", prompts.first().and_then(|it| it.system.as_deref()).map(text));
+    match prompts {
+        [one] => ask.put("prompt", text(&one.text)),
+        several => {
+            let mut names = crate::identifier::Names::default();
+            let mut named = Object::new();
+            for (ix, prompt) in several.iter().enumerate() {
+                let wanted = prompt.label.clone().unwrap_or_else(|| format!("prompt_{}", ix + 1));
+                let wanted = if wanted == "file" { "prompt_file".to_owned() } else { wanted };
+                named.put(&names.unique(&wanted), text(&prompt.text));
+            }
+            ask.put("prompts", named);
+        }
+    }
+    ask.put_some("output", output);
+    ask
+}
+
+/// The variables that prompts of the subject and of judges use. A row without one of them has an empty text there, as Nunjucks prints it.
+fn used_variables(prompts: &[Prompt], tasks: &[Object]) -> Vec<String> {
+    let mut used: Vec<String> = prompts.iter().flat_map(|it| it.variables.clone()).collect();
+    for task in tasks {
+        let prompt = task.get("judge").and_then(|it| text_at(it, "prompt")).unwrap_or_default();
+        let names = prompt.split("${vars.").skip(1).map(|it| it.split(['}', '.', '[']).next().unwrap_or_default());
+        used.extend(names.map(str::to_owned));
+    }
+    used.sort();
+    used.dedup();
+    used
+}
+
+fn line(ix: usize, row: &Row, test: &Test, used: &[String]) -> Value {
+    let mut vars = Object::from(row.vars.as_map().cloned().unwrap_or_default());
+    for name in used {
+        if vars.get(name).is_none() {
+            vars.put(name, text(""));
+        }
+    }
+    let mut line = Object::new().with("id", text(format!("r{}", ix + 1)));
+    line.put_some("description", test.description.as_deref().map(text));
+    line.put("vars", vars);
+    line.put_some("metadata", test.metadata.clone());
+    line.into()
+}
+
+fn what_of(test: &Test) -> String {
+    match &test.description {
+        Some(description) => format!("test `{}`", beginning(description)),
+        None => "a test".to_owned(),
+    }
+}
+
+fn with_value(spec: &Value, value: Value) -> Value {
+    Object::from(spec.as_map().cloned().unwrap_or_default()).with("value", value).into()
+}
+
+/// The members of both; those of the second come later and win.
+fn joined_vars(first: &Object, second: &Object) -> Object {
+    let mut all = first.clone();
+    for (key, value) in second.members() {
+        all.put(key, value.clone());
+    }
+    all
+}
+
+fn joined(config: &Test, test: &Test) -> Test {
+    Test {
+        at: test.at.clone(),
+        description: test.description.clone().or_else(|| config.description.clone()),
+        vars: joined_vars(&config.vars, &test.vars),
+        assertions: config.assertions.iter().chain(&test.assertions).cloned().collect(),
+        options: joined_vars(&config.options, &test.options),
+        metadata: test.metadata.clone().or_else(|| config.metadata.clone()),
+    }
+}

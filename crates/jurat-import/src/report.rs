@@ -1,0 +1,136 @@
+//! What became of each thing that was read.
+
+use jurat_format::value::{Map, Val, Value};
+
+/// How faithfully something was taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// It means the same here.
+    Exact,
+    /// It means nearly the same; the entry says what differs.
+    Approximate,
+    /// It is not in what was written; the entry says why.
+    Dropped,
+}
+
+impl Class {
+    pub const ALL: [Class; 3] = [Class::Exact, Class::Approximate, Class::Dropped];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Exact => "exact",
+            Class::Approximate => "approximate",
+            Class::Dropped => "dropped",
+        }
+    }
+}
+
+/// One thing that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Where it stands: `promptfooconfig.yaml:12`.
+    pub at: String,
+    /// What it is: "assertion `icontains`".
+    pub what: String,
+    pub class: Class,
+    /// What it became: "task `icontains_2`".
+    pub into: Option<String>,
+    /// The difference, or why it was dropped.
+    pub why: Option<String>,
+}
+
+/// How many entries have each class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    pub exact: usize,
+    pub approximate: usize,
+    pub dropped: usize,
+}
+
+/// Everything that was read, in the order in which it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    pub entries: Vec<Entry>,
+}
+
+impl Report {
+    pub fn exact(&mut self, at: &str, what: impl Into<String>, into: impl Into<String>) {
+        self.add(at, what, Class::Exact, Some(into.into()), None);
+    }
+
+    pub fn approximate(
+        &mut self,
+        at: &str,
+        what: impl Into<String>,
+        into: impl Into<String>,
+        difference: impl Into<String>,
+    ) {
+        self.add(at, what, Class::Approximate, Some(into.into()), Some(difference.into()));
+    }
+
+    pub fn dropped(&mut self, at: &str, what: impl Into<String>, reason: impl Into<String>) {
+        self.add(at, what, Class::Dropped, None, Some(reason.into()));
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        at: &str,
+        what: impl Into<String>,
+        class: Class,
+        into: Option<String>,
+        why: Option<String>,
+    ) {
+        self.entries.push(Entry { at: at.to_owned(), what: what.into(), class, into, why });
+    }
+
+    /// Orders the entries by file, in the order in which files were first named, then by line.
+    pub(crate) fn sort(&mut self) {
+        let place = |it: &Entry| match it.at.rsplit_once(':') {
+            Some((file, line)) => (file.to_owned(), line.parse::<usize>().unwrap_or_default()),
+            None => (it.at.clone(), 0),
+        };
+        let mut files: Vec<String> = Vec::new();
+        for (file, _) in self.entries.iter().map(place) {
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        self.entries.sort_by_key(|it| {
+            let (file, line) = place(it);
+            (files.iter().position(|it| *it == file), line)
+        });
+    }
+
+    pub fn totals(&self) -> Totals {
+        let count = |class| self.entries.iter().filter(|it| it.class == class).count();
+        Totals { exact: count(Class::Exact), approximate: count(Class::Approximate), dropped: count(Class::Dropped) }
+    }
+
+    /// The members of `import.json`: totals, then the entries.
+    pub fn to_value(&self) -> Value {
+        let Totals { exact, approximate, dropped } = self.totals();
+        let count = |n: usize| Val::from(n as u64);
+        let totals: Map<'static> =
+            [("exact", count(exact)), ("approximate", count(approximate)), ("dropped", count(dropped))]
+                .into_iter()
+                .collect();
+        let entries: Value = self.entries.iter().map(Entry::to_value).collect();
+        Val::Map([("totals", Val::Map(totals)), ("entries", entries)].into_iter().collect())
+    }
+}
+
+impl Entry {
+    fn to_value(&self) -> Value {
+        let text = |it: &str| Val::from(it.to_owned());
+        let mut members: Map<'static> =
+            [("at", text(&self.at)), ("what", text(&self.what)), ("class", text(self.class.name()))]
+                .into_iter()
+                .collect();
+        for (key, value) in [("into", &self.into), ("why", &self.why)] {
+            if let Some(value) = value {
+                members.insert(key.into(), text(value));
+            }
+        }
+        Val::Map(members)
+    }
+}
