@@ -3,7 +3,7 @@
 use chores::chore::{Arguments, Chore, Failure};
 use chores::python;
 
-use crate::{agents, servers};
+use crate::{agents, browser, servers};
 
 pub(crate) const CHORE: Chore = Chore {
     name: "install",
@@ -16,5 +16,6 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     arguments.finish()?;
     python::environment()?;
     servers::install_all()?;
-    agents::install_some()
+    agents::install_some()?;
+    browser::install()
 }

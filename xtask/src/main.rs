@@ -7,6 +7,7 @@
 //! * [`servers`]: real servers to test against.
 //! * [`wheel`]: the Python package.
 //! * [`agents`]: real agents to drive.
+//! * [`browser`]: the viewer in a real browser.
 //! * [`install`]: what tests need from PyPI and npm.
 //!
 //! [`packages`] lists the chores that are packages of their own: benchmarks, conformance, generated files. What all of them
@@ -15,6 +16,7 @@
 //! Rules about the source itself (which crate may know which, what the core may not touch) are tests in `tests/it`.
 
 mod agents;
+mod browser;
 mod fuzz;
 mod install;
 mod packages;
@@ -35,6 +37,7 @@ const CHORES: &[Chore] = &[
     servers::CHORE,
     wheel::CHORE,
     agents::CHORE,
+    browser::CHORE,
     install::CHORE,
     test::programs::CHORE,
 ];

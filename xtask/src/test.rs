@@ -44,6 +44,7 @@ const BEHIND: &[Step] = &[
     Step::full("instructions", Work::Chore(&["bench", "gate"])),
     Step::full("real models", Work::Chore(&["servers", "test"])).after(&[TEST_PROGRAMS]),
     Step::full("real agents", Work::Chore(&["agents", "some"])).after(&[TEST_PROGRAMS]),
+    Step::full("viewer in a browser", Work::Chore(&["browser"])).after(&[TEST_PROGRAMS]),
 ];
 
 const TEST_PROGRAMS: &str = "test programs";

@@ -122,6 +122,7 @@ impl ComparisonArguments {
             },
             common: self.common,
             described,
+            ..CompareOptions::default()
         }
     }
 }

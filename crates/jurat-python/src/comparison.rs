@@ -93,6 +93,7 @@ fn how(py: Python<'_>, options: &Options) -> PyResult<CompareOptions> {
         score_test,
         common: options.common,
         described: options.described,
+        ..CompareOptions::default()
     })
 }
 

@@ -38,6 +38,16 @@ impl ChangeSide {
     }
 }
 
+/// A task of a unit that ended otherwise, in words: `passed`, or `2/3` for repeated units.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskChange {
+    pub task: String,
+    pub was: String,
+    pub now: String,
+    /// `None` when a side could not be judged.
+    pub direction: Option<Direction>,
+}
+
 /// A unit that ended otherwise.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Change {
@@ -47,6 +57,8 @@ pub struct Change {
     pub subject: Option<String>,
     /// The tasks that ended otherwise, the first of the suite first.
     pub tasks: Vec<String>,
+    /// How each of them ended before and now.
+    pub of_tasks: Vec<TaskChange>,
     pub base: ChangeSide,
     pub new: ChangeSide,
     /// That of Fisher's test, for repeated units.

@@ -78,6 +78,8 @@ pub struct Contrast {
     pub labels: Vec<LabelChanges>,
     /// Units that ended otherwise, the worst first.
     pub changes: Vec<Change>,
+    /// Units that a side could not judge, as many as were asked for, in the order of BASE.
+    pub unjudged: Vec<Change>,
     /// Tasks that one side lacks.
     pub only_in_base: Vec<String>,
     pub only_in_new: Vec<String>,

@@ -6,10 +6,11 @@
 //! * [`Ending`] and [`Repetitions`]: how a unit ended, and whether a pair of units can be compared ([`Standing`]);
 //! * [`RateLine`], [`JudgementLine`], [`ScoreLine`], [`spending`]: what is compared, as [`Line`]s;
 //! * [`adjust`]: lines of one family, adjusted for each other;
-//! * [`Change`]: a unit that ended otherwise;
+//! * [`Change`]: a unit that ended otherwise, and its [`Cause`]s;
 //! * [`provenance`]: what else differs between two sides than what they answered;
 //! * [`Comparison`]: all of it.
 
+mod cause;
 mod change;
 mod comparison;
 mod family;
@@ -24,7 +25,8 @@ mod sample;
 mod scores;
 pub mod spending;
 
-pub use change::{Change, ChangeSide, Direction, rank_changes};
+pub use cause::Cause;
+pub use change::{Change, ChangeSide, Direction, TaskChange, rank_changes};
 pub use comparison::{Comparison, Contrast, PairCounts, Side};
 pub use family::adjust;
 pub use judgements::JudgementLine;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use jurat_core::contrast::provenance::{self, Finding, Note};
 use jurat_core::contrast::{
     About, Change, ChangeSide, Clustering, Contrast, Direction, Ending, JudgementLine, LabelLine, Line, PairCounts,
-    RateLine, Repetitions, ScoreLine, Standing, adjust, rank_changes, unpaired,
+    RateLine, Repetitions, ScoreLine, Standing, TaskChange, adjust, rank_changes, unpaired,
 };
 use jurat_core::statistics::Tally;
 use jurat_format::problem::listed_all;
@@ -193,12 +193,14 @@ impl<'c> Contrasting<'c> {
         let headline = cases.finish(About::Cases, confidence);
         counts.clusters = headline.clusters.unwrap_or(headline.pairs);
         let mut changes = self.changed_units(&codes);
+        let mut unjudged = self.unjudged_units(&codes);
         let slices = self.slice_lines(&codes)?;
         drop(codes);
         let mut judgements = JudgementLine::new(self.n_clusters());
         let (mut tasks, mut scores, mut labels) = (Vec::new(), Vec::new(), Vec::new());
         for (was, now) in self.shared_tasks() {
-            self.task_line(&was, &now, &mut judgements, &mut changes, &mut tasks)?;
+            let listed = changes.iter_mut().chain(&mut unjudged);
+            self.task_line(&was, &now, &mut judgements, listed, &mut tasks)?;
             scores.extend(self.score_line(&was, &now)?);
             labels.extend(self.label_changes(&was, &now)?);
         }
@@ -210,6 +212,7 @@ impl<'c> Contrasting<'c> {
         lines.extend(self.spending(&units));
         self.note_answers(&units);
         let changes = self.described(changes, counts.pairs)?;
+        let unjudged = self.named(unjudged)?;
         let only = |of: &dyn Table, other: &dyn Table| {
             let is_alone = |it: &&TaskInfo| !other.tasks().iter().any(|task| task.id == it.id);
             of.tasks().iter().filter(is_alone).map(|it| it.id.clone()).collect::<Vec<String>>()
@@ -224,6 +227,7 @@ impl<'c> Contrasting<'c> {
             lines,
             labels,
             changes,
+            unjudged,
         })
     }
 
@@ -375,12 +379,12 @@ impl<'c> Contrasting<'c> {
         self.base.tasks().iter().filter_map(|it| Some((it.clone(), partner(it)?))).collect()
     }
 
-    fn task_line(
+    fn task_line<'u>(
         &self,
         was: &TaskInfo,
         now: &TaskInfo,
         judgements: &mut JudgementLine,
-        changes: &mut [(Unit, Vec<String>)],
+        listed: impl Iterator<Item = &'u mut (Unit, Vec<TaskChange>)>,
         lines: &mut Vec<Line>,
     ) -> Result<(), CompareError> {
         let codes = self.codes(was.column, now.column)?;
@@ -394,10 +398,11 @@ impl<'c> Contrasting<'c> {
             }
         });
         let (base, new) = (Column::new(&codes[0], self.base), Column::new(&codes[1], self.new));
-        for (unit, tasks) in changes {
+        for (unit, tasks) in listed {
             let ((base_row, new_row), group) = (self.rows.shared[unit.row], &self.groups.groups[unit.group]);
-            if base.unit(base_row, &group.base).rate() != new.unit(new_row, &group.new).rate() {
-                tasks.push(was.id.clone());
+            let (base, new) = (base.unit(base_row, &group.base), new.unit(new_row, &group.new));
+            if base.rate() != new.rate() {
+                tasks.push(task_change(&was.id, &base, &new));
             }
         }
         let about = About::Task { id: was.id.clone(), is_condition: was.is_condition };
@@ -520,7 +525,7 @@ impl<'c> Contrasting<'c> {
     }
 
     /// The units whose rate changed.
-    fn changed_units(&self, codes: &[Vec<Option<Code>>; 2]) -> Vec<(Unit, Vec<String>)> {
+    fn changed_units(&self, codes: &[Vec<Option<Code>>; 2]) -> Vec<(Unit, Vec<TaskChange>)> {
         let mut changed = Vec::new();
         self.each(codes, |unit, base, new| {
             if base.against(new) == Standing::Pair && base.rate() != new.rate() {
@@ -530,15 +535,31 @@ impl<'c> Contrasting<'c> {
         changed
     }
 
-    /// The changes with their names, in order; the first of each direction with what was answered.
-    fn described(&self, changed: Vec<(Unit, Vec<String>)>, n_units: u64) -> Result<Vec<Change>, CompareError> {
-        let codes = self.codes(RunColumn::CASE, RunColumn::CASE)?;
-        let mut changed = changed;
-        changed.sort_unstable_by_key(|it| self.rows.shared[it.0.row].0);
-        let mut changes = Vec::with_capacity(changed.len());
-        for (unit, tasks) in changed {
-            changes.push(self.change(unit, tasks, &codes)?);
+    /// The first units that a side could not judge, in the order of BASE.
+    fn unjudged_units(&self, codes: &[Vec<Option<Code>>; 2]) -> Vec<(Unit, Vec<TaskChange>)> {
+        let mut found = Vec::new();
+        if self.options.most_unjudged > 0 {
+            self.each(codes, |unit, base, new| {
+                if base.against(new) == Standing::Unknown {
+                    found.push((unit, Vec::new()));
+                }
+            });
         }
+        found.sort_unstable_by_key(|it| self.rows.shared[it.0.row].0);
+        found.truncate(self.options.most_unjudged);
+        found
+    }
+
+    /// Units with their names, in the order of BASE.
+    fn named(&self, mut units: Vec<(Unit, Vec<TaskChange>)>) -> Result<Vec<Change>, CompareError> {
+        let codes = self.codes(RunColumn::CASE, RunColumn::CASE)?;
+        units.sort_unstable_by_key(|it| self.rows.shared[it.0.row].0);
+        units.into_iter().map(|(unit, tasks)| self.change(unit, tasks, &codes)).collect()
+    }
+
+    /// The changes with their names, in order; the first of each direction with what was answered.
+    fn described(&self, changed: Vec<(Unit, Vec<TaskChange>)>, n_units: u64) -> Result<Vec<Change>, CompareError> {
+        let mut changes = self.named(changed)?;
         rank_changes(&mut changes, n_units);
         for direction in [Direction::Regression, Direction::Fix] {
             let own = changes.iter_mut().filter(|it| it.direction() == direction);
@@ -551,7 +572,12 @@ impl<'c> Contrasting<'c> {
         Ok(changes)
     }
 
-    fn change(&self, unit: Unit, tasks: Vec<String>, codes: &[Vec<Option<Code>>; 2]) -> Result<Change, CompareError> {
+    fn change(
+        &self,
+        unit: Unit,
+        tasks: Vec<TaskChange>,
+        codes: &[Vec<Option<Code>>; 2],
+    ) -> Result<Change, CompareError> {
         let group = &self.groups.groups[unit.group];
         let (base_row, new_row) = self.rows.shared[unit.row];
         let base = Column::new(&codes[0], self.base).unit(base_row, &group.base);
@@ -575,7 +601,8 @@ impl<'c> Contrasting<'c> {
             id: self.base.id(base_side.case_ix)?,
             prompt: group.prompt.clone(),
             subject: group.subject.clone(),
-            tasks,
+            tasks: tasks.iter().map(|it| it.task.clone()).collect(),
+            of_tasks: tasks,
             is_flaky_in_base: base.is_flaky(),
             is_critical: self.base.tags(base_side.case_ix)?.iter().any(|it| it == CRITICAL),
             same_answer: same_answer(asked, cases),
@@ -610,6 +637,7 @@ impl<'c> Contrasting<'c> {
             lines,
             labels: Vec::new(),
             changes: Vec::new(),
+            unjudged: Vec::new(),
             only_in_base: Vec::new(),
             only_in_new: Vec::new(),
         })
@@ -626,6 +654,19 @@ impl<'c> Contrasting<'c> {
         let (base, new) = (tally(self.base, &codes[0]), tally(self.new, &codes[1]));
         Ok(unpaired(about, base, new, self.options.confidence))
     }
+}
+
+fn task_change(task: &str, base: &Repetitions, new: &Repetitions) -> TaskChange {
+    let words = |it: &Repetitions| match it.judged() {
+        0 | 1 => it.word().to_owned(),
+        n => format!("{}/{n}", it.passed()),
+    };
+    let direction = match (base.rate(), new.rate()) {
+        (Some(was), Some(now)) if now < was => Some(Direction::Regression),
+        (Some(_), Some(_)) => Some(Direction::Fix),
+        _ => None,
+    };
+    TaskChange { task: task.to_owned(), was: words(base), now: words(new), direction }
 }
 
 /// The mean score of the cases of a unit that have one.

@@ -16,7 +16,8 @@ mod table;
 use std::io::Write;
 use std::path::Path;
 
-use jurat_core::contrast::{Comparison, ScoreTest, SidePair, rank};
+use jurat_core::contrast::provenance::{Finding, Part};
+use jurat_core::contrast::{ChangeSide, Comparison, ScoreTest, SidePair, rank};
 use jurat_core::statistics::Confidence;
 use jurat_format::problem::listed_all;
 use jurat_format::value::FieldPath;
@@ -52,6 +53,8 @@ pub struct CompareOptions {
     pub common: bool,
     /// How many regressions and how many fixes are described with what was answered.
     pub described: usize,
+    /// How many units that a side could not judge are listed.
+    pub most_unjudged: usize,
 }
 
 impl Default for CompareOptions {
@@ -65,6 +68,7 @@ impl Default for CompareOptions {
             score_test: ScoreTest::default(),
             common: false,
             described: 10,
+            most_unjudged: 0,
         }
     }
 }
@@ -89,6 +93,11 @@ impl ComparedSide {
     /// Writes it without its texts, as JSON lines that [`ComparedSide::open`] reads.
     pub fn write_baseline(&self, out: &mut dyn Write) -> Result<(), BaselineError> {
         baseline::write(&*self.0, out)
+    }
+
+    /// Adds to one side of a change what was answered, and why it failed.
+    pub fn describe(&self, side: &mut ChangeSide, task: Option<&str>) -> Result<(), CompareError> {
+        Ok(self.0.describe(side.case_ix, task, side)?)
     }
 
     /// The sides that a run has by a dimension: one for each prompt, or for each subject; `base` first, when it is named.
@@ -120,6 +129,13 @@ impl std::fmt::Debug for ComparedSide {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("ComparedSide").field(self.0.side()).finish()
     }
+}
+
+/// What distinguishes the definition of each task of a run, by its id: whatever of it decides a verdict, apart from the model that judges.
+pub fn task_definitions(view: &RunView) -> Result<Vec<(String, String)>, CompareError> {
+    let is_meant = |it: &&(Finding, Part)| it.0 != Finding::JudgeModelDiffers;
+    let digest = |parts: &[(Finding, Part)]| parts.iter().filter(is_meant).map(|it| it.1.digest.as_str()).collect();
+    Ok(definition::definition(view)?.tasks.iter().map(|(id, parts)| (id.clone(), digest(parts))).collect())
 }
 
 fn no_variant(path: &Path, selection: &Selection) -> Result<CompareError, CompareError> {

@@ -70,13 +70,14 @@ fn quoted(text: &str) -> String {
     if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-pub(super) fn variant(change: &Change) -> String {
+/// The prompt and the subject of a changed case.
+pub fn variant(change: &Change) -> String {
     let parts: Vec<&str> = [&change.prompt, &change.subject].into_iter().flatten().map(String::as_str).collect();
     parts.join(" ")
 }
 
 /// What distinguishes a change.
-pub(super) fn marks(change: &Change) -> String {
+pub fn marks(change: &Change) -> String {
     let mut marks = Vec::new();
     for (is_meant, word) in [
         (change.is_critical, "critical"),
@@ -93,7 +94,7 @@ pub(super) fn marks(change: &Change) -> String {
 }
 
 /// `passed`, or `2/3` for repeated units.
-pub(super) fn verdict(side: &ChangeSide) -> String {
+pub fn verdict(side: &ChangeSide) -> String {
     if side.judged > 1 { format!("{}/{}", side.passed, side.judged) } else { side.word.clone() }
 }
 

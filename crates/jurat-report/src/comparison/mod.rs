@@ -10,6 +10,15 @@ mod sentence;
 mod tables;
 mod text;
 
+/// The words of a comparison one by one, for pages that arrange them in their own way.
+pub mod phrases {
+    pub use super::cases::{marks, variant, verdict};
+    pub use super::notes::{is_marked, sentence as note};
+    pub use super::numbers::{difference, interval, p, percent};
+    pub use super::sentence::{headline, lopsided, pairing};
+    pub use super::tables::{amount, name, says, spending_note};
+}
+
 pub use json::write_json;
 pub(crate) use json::write_note;
 pub use markdown::write_markdown;

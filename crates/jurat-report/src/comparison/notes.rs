@@ -6,7 +6,7 @@ use jurat_core::contrast::provenance::{Finding, Note};
 use crate::words::{counted, grouped};
 
 /// A note as a fragment without a final stop.
-pub(super) fn sentence(note: &Note, contrast: &Contrast) -> String {
+pub fn sentence(note: &Note, contrast: &Contrast) -> String {
     let task = note.task.as_deref().unwrap_or_default();
     let (was, now) = (&note.was, &note.now);
     let n = note.pairs.unwrap_or_default();
@@ -63,6 +63,6 @@ fn plural<'w>(n: u64, one: &'w str, several: &'w str) -> &'w str {
 }
 
 /// Whether the lines of a task are marked because of a note.
-pub(super) fn is_marked(contrast: &Contrast, task: &str) -> bool {
+pub fn is_marked(contrast: &Contrast, task: &str) -> bool {
     contrast.notes.iter().any(|it| it.finding.hinders().is_some() && it.task.as_deref() == Some(task))
 }

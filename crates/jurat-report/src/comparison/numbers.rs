@@ -25,7 +25,7 @@ pub(super) fn size(share: f64) -> String {
 }
 
 /// `0.021`, `0.63`, `< 0.001`: two significant digits.
-pub(super) fn p(p: f64) -> String {
+pub fn p(p: f64) -> String {
     // Rounded first: 0.0999 is 0.10, not 0.100.
     match format!("{p:.1e}").parse().unwrap_or(p) {
         p if p < 0.001 => "< 0.001".to_owned(),
@@ -42,7 +42,7 @@ pub(super) fn p_phrase(value: f64) -> String {
 }
 
 /// `+1.4 – +14.8`
-pub(super) fn interval(line: &Line, interval: Interval) -> String {
+pub fn interval(line: &Line, interval: Interval) -> String {
     let Interval { low, high } = interval;
     match &line.about {
         about if about.is_rate() => format!("{} – {}", points(low), points(high)),
@@ -51,7 +51,8 @@ pub(super) fn interval(line: &Line, interval: Interval) -> String {
     }
 }
 
-pub(super) fn difference(line: &Line, difference: f64) -> String {
+/// `+7.6`, or the ratio of amounts: `0.83`
+pub fn difference(line: &Line, difference: f64) -> String {
     match &line.about {
         about if about.is_rate() => points(difference),
         About::Score { .. } => signed(difference, 2),
@@ -60,7 +61,7 @@ pub(super) fn difference(line: &Line, difference: f64) -> String {
 }
 
 /// `95 %`
-pub(super) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent.fract().abs() < 1e-9 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }

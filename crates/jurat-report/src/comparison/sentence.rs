@@ -7,7 +7,7 @@ use super::numbers::{p_phrase, percent, points, size};
 use crate::words::{counted, grouped};
 
 /// What the headline line shows.
-pub(super) fn headline(contrast: &Contrast, confidence: Confidence, is_plain: bool) -> Vec<String> {
+pub fn headline(contrast: &Contrast, confidence: Confidence, is_plain: bool) -> Vec<String> {
     let Some(line) = contrast.headline() else { return vec!["nothing could be compared".to_owned()] };
     let mut sentences = vec![shown(line, confidence, is_plain)];
     sentences.extend(bounds(line));
@@ -89,7 +89,7 @@ fn bounds(line: &Line) -> Option<String> {
 }
 
 /// `120 cases in both, 1 only in NEW; 2 could not be compared (1 error, 1 skipped)`
-pub(super) fn pairing(counts: &PairCounts) -> String {
+pub fn pairing(counts: &PairCounts) -> String {
     let mut parts = vec![format!("{} in both", counted(counts.in_both(), "case"))];
     for (n, words) in [(counts.only_in_base, "only in BASE"), (counts.only_in_new, "only in NEW")] {
         if n > 0 {
@@ -137,7 +137,7 @@ fn reasons(counts: &PairCounts) -> String {
 }
 
 /// That many cases are in one run only.
-pub(super) fn lopsided(counts: &PairCounts) -> Option<String> {
+pub fn lopsided(counts: &PairCounts) -> Option<String> {
     let alone = counts.only_in_base + counts.only_in_new;
     let is_much = alone * 20 > counts.all();
     is_much.then(|| {

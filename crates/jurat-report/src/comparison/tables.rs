@@ -70,12 +70,12 @@ fn row(contrast: &Contrast, line: &Line, is_plain: bool) -> [Cell; 11] {
         moved(worse),
         p_of(line.p),
         p_of(line.q),
-        says(line),
+        verdict_of(line),
     ]
 }
 
 /// What a line is called; a star for one whose definition changed.
-pub(super) fn name(contrast: &Contrast, line: &Line) -> String {
+pub fn name(contrast: &Contrast, line: &Line) -> String {
     let star = |task: &str| if is_marked(contrast, task) { "*" } else { "" };
     match &line.about {
         About::Cases => "cases".to_owned(),
@@ -95,7 +95,13 @@ pub(super) fn name(contrast: &Contrast, line: &Line) -> String {
     }
 }
 
-fn says(line: &Line) -> Cell {
+fn verdict_of(line: &Line) -> Cell {
+    let meaning = if line.word == Word::Better { Meaning::Good } else { Meaning::Bad };
+    Cell::from(says(line)).meaning(meaning, line.word != Word::NotShown)
+}
+
+/// What a line shows, in words.
+pub fn says(line: &Line) -> String {
     let mut text = word(line.word).to_owned();
     for mark in &line.marks {
         text += match mark {
@@ -103,8 +109,7 @@ fn says(line: &Line) -> Cell {
             Mark::FewClusters => ", few clusters: intervals are rough",
         };
     }
-    let meaning = if line.word == Word::Better { Meaning::Good } else { Meaning::Bad };
-    Cell::from(text).meaning(meaning, line.word != Word::NotShown)
+    text
 }
 
 pub(super) fn word(word: Word) -> &'static str {
@@ -144,7 +149,8 @@ pub(super) fn spending(contrast: &Contrast, confidence: Confidence) -> Table {
     table
 }
 
-pub(super) fn amount(about: &About, value: f64) -> String {
+/// An amount of money, time or tokens.
+pub fn amount(about: &About, value: f64) -> String {
     match about {
         About::Cost(_) => words::money(value),
         About::Latency => words::duration(std::time::Duration::from_secs_f64(value.clamp(0.0, 1e9))),
@@ -152,7 +158,8 @@ pub(super) fn amount(about: &About, value: f64) -> String {
     }
 }
 
-fn spending_note(line: &Line) -> String {
+/// What a reader of a line about cost, tokens or latency must know; may be empty.
+pub fn spending_note(line: &Line) -> String {
     let mut parts = Vec::new();
     if let Some([base, new]) = line.p95 {
         parts.push(format!("p95 {} → {}", amount(&line.about, base.0), amount(&line.about, new.0)));

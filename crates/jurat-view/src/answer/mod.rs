@@ -1,5 +1,7 @@
 //! What a request is answered with: one function a page reads what the page needs, and renders it as a page or as data.
 
+mod compare;
+mod compare_case;
 mod overview;
 mod runs;
 
@@ -24,6 +26,7 @@ use crate::serve::{Cancel, OpenRuns};
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) library: Library,
+    comparisons: compare::Comparisons,
     listings: Mutex<HashMap<PathBuf, (u64, SystemTime, RunListing)>>,
 }
 
@@ -94,6 +97,8 @@ impl Answer {
 pub(crate) enum Failure {
     /// There is no such thing; further addresses may be meant.
     NotFound { reason: String, meant: Vec<(String, Route)> },
+    /// What is asked for cannot be meant.
+    Bad(String),
     /// The run cannot be read.
     Unreadable(String),
 }
@@ -108,6 +113,7 @@ impl Failure {
     fn answer(&self, form: Form) -> Answer {
         let (status, reason) = match self {
             Failure::NotFound { reason, .. } => (StatusCode::NOT_FOUND, reason),
+            Failure::Bad(reason) => (StatusCode::BAD_REQUEST, reason),
             Failure::Unreadable(reason) => (StatusCode::INTERNAL_SERVER_ERROR, reason),
         };
         if form == Form::Json {
@@ -116,6 +122,7 @@ impl Failure {
         }
         let page = match self {
             Failure::NotFound { reason, meant } => page::error::not_found(reason, meant),
+            Failure::Bad(reason) => page::error::bad(reason),
             Failure::Unreadable(reason) => page::error::unreadable(reason),
         };
         Answer::page(status, &page)
@@ -124,7 +131,7 @@ impl Failure {
 
 impl Shared {
     pub(crate) fn new(library: Library) -> Shared {
-        Shared { library, listings: Mutex::default() }
+        Shared { library, comparisons: compare::Comparisons::default(), listings: Mutex::default() }
     }
 
     /// A run in one line. What has ended does not change, and is read once.
@@ -153,7 +160,9 @@ pub(crate) fn answer(shared: &Shared, runs: &mut OpenRuns, cancel: &Cancel, addr
     let answered = match &address.route {
         Route::Runs(list) => runs::answer(&work, list),
         Route::Run { run, page } => of_run(&work, runs, run, page),
-        Route::Compare(_) | Route::CompareCase(_) | Route::Events | Route::Labels | Route::Asset(_) => Err(absent()),
+        Route::Compare(wanted) => compare::answer(&work, wanted),
+        Route::CompareCase(wanted) => compare_case::answer(&work, runs, wanted),
+        Route::Events | Route::Labels | Route::Asset(_) => Err(absent()),
     };
     answered.unwrap_or_else(|failure| failure.answer(address.form))
 }

@@ -39,7 +39,7 @@ const KEYS = [
   ["x", "select the row", () => currentRow()?.querySelector("input[type=checkbox]")?.click()],
   ["[", "previous page", () => document.querySelector("a[rel=prev]")?.click()],
   ["]", "next page", () => document.querySelector("a[rel=next]")?.click()],
-  ["u", "up", () => [...document.querySelectorAll(".crumbs a")].at(-1)?.click()],
+  ["u", "up", () => [...document.querySelectorAll(".crumbs a")].filter((it) => it.pathname !== location.pathname).at(-1)?.click()],
   ["t", "theme", () => nextTheme()],
   ["y", "copy the address", () => navigator.clipboard?.writeText(location.href)],
 ];

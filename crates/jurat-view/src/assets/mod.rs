@@ -18,7 +18,9 @@ pub(crate) struct Asset {
 
 /// How everything looks.
 pub(crate) const STYLE: &Asset =
-    &Asset { stem: "app", ending: "css", content_type: "text/css; charset=utf-8", body: include_str!("app.css") };
+    &Asset { stem: "app", ending: "css", content_type: "text/css; charset=utf-8", body: STYLES };
+
+const STYLES: &str = concat!(include_str!("app.css"), include_str!("compare.css"));
 
 /// The theme that the reader chose, applied before the page is drawn.
 pub(crate) const THEME: &Asset =
@@ -27,13 +29,17 @@ pub(crate) const THEME: &Asset =
 /// Keys, times and whatever else makes pages handier.
 pub(crate) const APP: &Asset = &Asset { stem: "app", ending: "js", content_type: SCRIPT, body: include_str!("app.js") };
 
+/// The picture of the viewer in tabs of browsers.
+pub(crate) const ICON: &Asset =
+    &Asset { stem: "icon", ending: "svg", content_type: "image/svg+xml", body: include_str!("icon.svg") };
+
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// All of them.
-const ASSETS: [&Asset; 3] = [STYLE, THEME, APP];
+const ASSETS: [&Asset; 4] = [STYLE, THEME, APP, ICON];
 
 /// Their names, in the same order.
-static NAMES: LazyLock<[String; 3]> = LazyLock::new(|| {
+static NAMES: LazyLock<[String; 4]> = LazyLock::new(|| {
     ASSETS.map(|it| format!("{}-{}.{}", it.stem, &blake3::hash(it.body.as_bytes()).to_hex()[..12], it.ending))
 });
 

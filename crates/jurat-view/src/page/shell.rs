@@ -59,6 +59,7 @@ impl Shell<'_> {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
                     title { (self.title) " · jurat" }
+                    link rel="icon" href=(assets::ICON.route());
                     link rel="stylesheet" href=(assets::STYLE.route());
                     script src=(assets::THEME.route()) {}
                     script type="module" src=(assets::APP.route()) {}

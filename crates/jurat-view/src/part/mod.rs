@@ -1,6 +1,7 @@
 //! What pages share: verdicts, rates with intervals, bars, and other people's text made harmless.
 
 pub(crate) mod bar;
+pub(crate) mod diff;
 pub(crate) mod text;
 pub(crate) mod time;
 pub(crate) mod verdict;

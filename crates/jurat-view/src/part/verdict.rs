@@ -58,3 +58,14 @@ pub(crate) fn condition(condition: &RunCondition) -> Markup {
         }
     }
 }
+
+/// A verdict by its word, with its glyph: `✓ passed`. Words without a glyph, such as `2/3`, stay as they are.
+pub(crate) fn word(word: &str) -> Markup {
+    let known = [PASSED, FAILED, MEASURED, SKIPPED, ERROR, NOT_RUN, NOT_JUDGED];
+    match known.into_iter().find(|it| it.query == word) {
+        Some(Look { glyph, class, word, .. }) => {
+            html! { span class={ "verdict " (class) } { span.glyph aria-hidden="true" { (glyph) } " " (word) } }
+        }
+        None => html! { span.verdict { (word) } },
+    }
+}

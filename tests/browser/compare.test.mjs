@@ -1,0 +1,85 @@
+// Runs side by side.
+
+import assert from "node:assert/strict";
+
+import { text } from "./pages.mjs";
+
+export const tests = [
+  ["29 every figure is that of compare --json, and the counts are those of the cases", figures],
+  ["30 change:regression lists the regressions of compare --json, and causes are told apart", regressions],
+  ["31 a redefined task and a changed judge are marked", marked],
+  ["one case beside itself: what was answered, how it was judged, and why it changed", oneCase],
+  ["wrong words in the query are named", wrongWords],
+];
+
+const address = ({ runs }, q = "") => `/compare?base=${runs.base}&new=${runs.new}${q ? `&q=${encodeURIComponent(q)}` : ""}`;
+
+async function figures(visit) {
+  const project = visit.fixtures.pair;
+  const { runs } = project;
+  const viewer = await visit.bench.viewer("pair");
+  const compared = project.json("compare", runs.base, runs.new, "--json");
+  assert.deepEqual(await viewer.json(address(project).replace("/compare", "/compare.json")), compared);
+
+  const verdicts = (run) => {
+    const lines = project.jurat("export", run, "--to", "jsonl").out.trim().split("\n").map((it) => JSON.parse(it));
+    return new Map(lines.map((it) => [it.record, it.case_verdict]));
+  };
+  const [base, fresh] = [verdicts(runs.base), verdicts(runs.new)];
+  const n = (was, now) => [...base].filter(([id, verdict]) => verdict === was && fresh.get(id) === now).length;
+  const table = compared.comparisons[0].lines.find((it) => it.about === "cases").table;
+  assert.deepEqual(table, { both: n("passed", "passed"), only_base: n("passed", "failed"), only_new: n("failed", "passed"), neither: n("failed", "failed") });
+
+  const page = await visit.page(viewer, address(project));
+  for (const line of compared.comparisons[0].lines.filter((it) => it.table && it.about !== "slice")) {
+    const row = page.locator(".compared").first().locator("tr", { hasText: line.task ?? line.about }).first();
+    const cells = await row.locator("td").allInnerTexts();
+    assert.deepEqual(cells.slice(6, 10).map(Number), Object.values(line.table), JSON.stringify(line));
+  }
+  assert.ok((await text(page, "main")).includes(compared.comparisons[0].sentence.split(". ")[0]));
+}
+
+async function regressions(visit) {
+  const project = visit.fixtures.pair;
+  const { runs } = project;
+  const { cases } = project.json("compare", runs.base, runs.new, "--all", "--json").comparisons[0];
+  const page = await visit.page(await visit.bench.viewer("pair"), address(project, "change:regression"));
+  const ids = () => page.locator(".changes tr[data-row] a.open").allInnerTexts();
+  const expected = cases.filter((it) => it.new.passed < it.base.passed).map((it) => it.id);
+  assert.deepEqual((await ids()).sort(), expected.sort());
+  assert.ok(expected.includes("q-05") && expected.includes("q-15"), String(expected));
+  const why = async (id) => (await page.locator(".changes tr[data-row]", { hasText: id }).locator("td").last().innerText()).trim();
+  assert.equal(await why("q-05"), "evidence");
+  assert.equal(await why("q-15"), "judge");
+  await page.getByRole("link", { name: /why fault/ }).click();
+  assert.deepEqual(await ids(), ["q-18"]);
+  await page.getByRole("link", { name: /^fixes/ }).click();
+  assert.deepEqual((await ids()).sort(), ["q-03", "q-09", "q-11", "q-12"]);
+}
+
+async function marked(visit) {
+  const page = await visit.page(await visit.bench.viewer("pair"), address(visit.fixtures.pair));
+  const notes = (await page.locator(".note").allInnerTexts()).join("\n");
+  assert.match(notes, /the judge of tone changed/);
+  assert.ok((await page.locator(".compared th[scope=row]").allInnerTexts()).some((it) => it.startsWith("tone*")));
+  const moves = await page.locator(".changes tr[data-row]", { hasText: "q-15" }).locator(".moves").innerText();
+  assert.match(moves, /tone\* ✓ passed → ✗ failed/);
+}
+
+async function oneCase(visit) {
+  const page = await visit.page(await visit.bench.viewer("pair"), address(visit.fixtures.pair));
+  await page.locator(".changes a.open", { hasText: "q-05" }).click();
+  assert.match(await text(page, "main"), /Why it changed: evidence/);
+  assert.match(await text(page, "pre.diff"), /I do not know that town/);
+  await page.goBack();
+  await page.locator(".changes a.open", { hasText: "q-15" }).click();
+  const main = await text(page, "main");
+  assert.match(main, /Why it changed: judge/);
+  assert.ok(main.includes("It is friendly.") && main.includes("It brushes the reader off."), main);
+}
+
+async function wrongWords(visit) {
+  visit.expected = /status of 400/;
+  const page = await visit.page(await visit.bench.viewer("pair"), address(visit.fixtures.pair, "change:worse"));
+  assert.match(await text(page, "main"), /worse is none of regression, fix or unknown/);
+}

@@ -1,0 +1,126 @@
+// Pages for everybody: without script, by keyboard, for screen readers, in light and dark, on narrow screens.
+
+import assert from "node:assert/strict";
+
+import { everyPage, text } from "./pages.mjs";
+
+export const tests = [
+  ["3 runs are listed with the numbers of show --list, the newest first", listed],
+  ["4 two selected runs lead to their comparison, the older as BASE", selected],
+  ["5 overviews have the numbers of show --json", overview],
+  ["17 keys move, open and go up, and none works while typing", keys],
+  ["41 axe finds nothing, in light and dark, and nothing scrolls sideways at 320 px", accessible],
+  ["42 without script every link leads somewhere", withoutScript],
+  ["43 every page has its data", twins],
+  ["50 a damaged file is listed with its reason", damaged],
+];
+
+async function listed(visit) {
+  const project = visit.fixtures.gallery;
+  const page = await visit.page(await visit.bench.viewer("gallery"));
+  const rows = await page.locator("tr[data-row]").evaluateAll((all) => all.map((it) => it.innerText));
+  const { runs } = project.json("show", "--list", "--json");
+  assert.equal(rows.length, runs.length);
+  const newest = [...runs].reverse();
+  for (const run of runs.filter((it) => it.cases !== undefined && it.cases !== null)) {
+    const row = rows.find((it) => it.includes(run.run_id.split("_").at(-1)));
+    assert.ok(row, `${run.run_id} is listed`);
+    assert.ok(row.includes(run.suite) && row.includes(String(run.cases)), `${JSON.stringify(run)} ${row}`);
+  }
+  const order = await page.locator("tr[data-row] a.open").evaluateAll((all) => all.map((it) => it.title));
+  assert.deepEqual(order, [...order].sort().reverse());
+  assert.equal(newest.length, rows.length);
+}
+
+async function selected(visit) {
+  const { runs } = visit.fixtures.pair;
+  const page = await visit.page(await visit.bench.viewer("pair"));
+  for (const id of [runs.new, runs.base]) await page.locator(`input[type=checkbox][value="${id}"]`).check();
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.waitForURL(/\/compare\?/);
+  const url = new URL(page.url());
+  assert.equal(url.searchParams.get("base"), runs.base);
+  assert.deepEqual(url.searchParams.getAll("new"), [runs.new]);
+}
+
+async function overview(visit) {
+  const project = visit.fixtures.gallery;
+  const viewer = await visit.bench.viewer("gallery");
+  for (const id of Object.values(project.runs)) {
+    const shown = project.json("show", id, "--json");
+    const data = await viewer.json(`/runs/${id}.json`);
+    for (const member of ["suite", "cases", "counts", "tasks", "slices", "usage", "cost"]) assert.deepEqual(data[member], shown[member], `${member} of ${id}`);
+    const page = await visit.page(viewer, `/runs/${id}`);
+    const main = await text(page, "main");
+    for (const task of shown.tasks ?? []) assert.ok(main.includes(task.id), `${task.id} of ${id}`);
+  }
+}
+
+async function keys(visit) {
+  const viewer = await visit.bench.viewer("gallery");
+  const page = await visit.page(viewer);
+  const focused = () => page.evaluate(() => document.activeElement?.closest("[data-row]")?.querySelector("a.open")?.getAttribute("href") ?? null);
+  await page.keyboard.press("j");
+  const first = await focused();
+  await page.keyboard.press("j");
+  const second = await focused();
+  assert.ok(first && second && first !== second, `${first} ${second}`);
+  await page.keyboard.press("k");
+  assert.equal(await focused(), first);
+  await page.keyboard.press("o");
+  await page.waitForURL((it) => it.pathname === first);
+  await page.keyboard.press("u");
+  await page.waitForURL((it) => it.pathname !== first || it.pathname === "/");
+  await page.goto(viewer.origin);
+  await page.keyboard.press("?");
+  assert.ok(await page.locator("dialog[open]").isVisible());
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("/");
+  await page.keyboard.type("jt?");
+  assert.equal(await page.locator("main input[type=search]").inputValue(), "jt?");
+  assert.equal(await page.locator("dialog[open]").count(), 0);
+}
+
+async function accessible(visit) {
+  for (const project of ["gallery", "pair"]) {
+    const viewer = await visit.bench.viewer(project);
+    const paths = (await everyPage(viewer, 40)).filter((it) => !it.includes(".json") && !it.includes("/text"));
+    for (const colorScheme of ["light", "dark"]) {
+      const page = await visit.page(viewer, "/", { colorScheme, reducedMotion: "reduce" });
+      for (const path of paths) {
+        await page.goto(viewer.origin + path);
+        assert.deepEqual(await visit.axe(page), [], `${path} ${colorScheme}`);
+      }
+    }
+    const narrow = await visit.page(viewer, "/", { viewport: { width: 320, height: 700 } });
+    for (const path of paths) {
+      await narrow.goto(viewer.origin + path);
+      const width = await narrow.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= 320, `${path} is ${width} px wide`);
+    }
+  }
+}
+
+async function withoutScript(visit) {
+  for (const project of ["gallery", "pair", "hostile", "empty"]) {
+    const viewer = await visit.bench.viewer(project);
+    for (const path of await everyPage(viewer, 150)) {
+      const answer = await viewer.fetch(path);
+      assert.equal(answer.status, 200, `${project} ${path.slice(0, 300)}: ${answer.status === 200 ? "" : (await answer.text()).slice(0, 2000)}`);
+    }
+  }
+}
+
+async function twins(visit) {
+  const viewer = await visit.bench.viewer("gallery");
+  const paths = (await everyPage(viewer, 120)).filter((it) => it.split("?")[0].endsWith(".json"));
+  assert.ok(paths.length > 0);
+  for (const path of paths) assert.equal((await viewer.json(path)).version, 1, path);
+}
+
+async function damaged(visit) {
+  const page = await visit.page(await visit.bench.viewer("gallery"));
+  const row = page.locator("tr[data-row]", { hasText: "damaged" });
+  assert.equal(await row.count(), 1);
+  assert.match(await row.innerText(), /unreadable/);
+}

@@ -1,0 +1,84 @@
+//! `cargo xtask browser`: the viewer in a real browser.
+//!
+//! Debian's Chromium is driven by `playwright-core`, and `axe-core` looks for what keeps people out. Both come from npm in the versions of the lock file in
+//! `tests/browser`, where the tests are. What they look at is made by the program that is tested.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use chores::chore::{Arguments, Chore, Failure};
+use chores::installation::{installed, with_remedy};
+use chores::program;
+
+pub(crate) const CHORE: Chore = Chore {
+    name: "browser",
+    arguments: "[--only TEXT] [--force]",
+    about: "tests the viewer in Chromium; tests that passed are not run again while nothing that they depend on has changed\n\
+            --only TEXT   only tests whose names have it\n\
+            --force       runs them whatever has changed",
+    run,
+};
+
+fn run(mut arguments: Arguments) -> Result<(), Failure> {
+    let only = arguments.text("--only")?;
+    let is_forced = arguments.flag("--force");
+    arguments.finish()?;
+    install()?;
+    let jurat = program::built(program::cargo_as_tested().args(["--bin", "jurat"]))?;
+    let mut node = Command::new("node");
+    node.arg(tests().join("main.mjs")).arg("--jurat").arg(jurat);
+    node.arg("--modules").arg(modules()).arg("--work").arg(directory());
+    node.args(only.iter().flat_map(|it| ["--only", it])).args(is_forced.then_some("--force"));
+    program::run(&mut node)
+}
+
+/// Sees to it that the browser and what drives it are there.
+pub(crate) fn install() -> Result<(), Failure> {
+    program::ensure("chromium")?;
+    program::ensure("npm")?;
+    let folder = modules();
+    let lock = read("package-lock.json")?;
+    installed(&folder, "what drives the browser", &lock, || {
+        fs::create_dir_all(&folder)
+            .and_then(|()| fs::write(folder.join("package-lock.json"), &lock))
+            .and_then(|()| fs::copy(tests().join("package.json"), folder.join("package.json")))
+            .map_err(|error| Failure::new(format!("cannot write {}: {error}", folder.display())))?;
+        let mut npm = Command::new("npm");
+        npm.current_dir(&folder).args(["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]);
+        let remedy = "npm needs its registry, or one that its configuration names";
+        with_remedy(program::output(&mut npm).map(drop), remedy)
+    })
+}
+
+fn read(name: &str) -> Result<String, Failure> {
+    let path = tests().join(name);
+    fs::read_to_string(&path).map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))
+}
+
+fn tests() -> PathBuf {
+    program::root().join(Path::new("tests/browser"))
+}
+
+fn directory() -> PathBuf {
+    program::target_directory().join("browser")
+}
+
+fn modules() -> PathBuf {
+    directory().join("packages")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lock_file_pins_packages_and_names_no_host() {
+        let lock = read("package-lock.json").expect("there is a lock file");
+        assert!(lock.contains("\"integrity\": \"sha512-") && !lock.contains("\"resolved\""), "{lock}");
+        for line in read("package.json").expect("there is a list of packages").lines().filter(|it| it.contains("-core"))
+        {
+            assert!(lock.contains(line.trim().trim_end_matches(',')), "{line}");
+        }
+    }
+}
