@@ -20,6 +20,7 @@ mod journal;
 mod pack;
 mod plan;
 mod progress;
+mod receive;
 mod rendered_run;
 mod results_file;
 mod run;
@@ -62,6 +63,7 @@ enum Verb {
     Gate(gate::Gate),
     Export(export::Export),
     Import(import::Import),
+    Receive(receive::Receive),
     Pack(pack::Pack),
     Journal(journal::Journal),
     Schema(schema::Schema),
@@ -89,6 +91,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Gate(gate) => gate.run(),
         Verb::Export(export) => export.run(),
         Verb::Import(import) => import.run(),
+        Verb::Receive(receive) => receive.run(),
         Verb::Pack(pack) => pack.run(),
         Verb::Journal(journal) => journal.run(),
         Verb::Schema(schema) => schema.run(),

@@ -133,7 +133,7 @@
 //! * [`scenario`]: conversations along a graph, answer templates, rubrics and outcomes, with a first example of each.
 //! * [`RunOptions`]: how a suite is run: limits, budgets, replay. [`Suite::run`] waits for the end, [`Suite::start`] gives a [`Running`].
 //! * [`contrast`]: runs compared with each other; [`gate`]: whether one may pass.
-//! * [`import`]: configurations, traces and logs of other tools as suites, rows and runs.
+//! * [`import`]: configurations, traces and logs of other tools as suites, rows and runs; [`receive`]: traces as programs send them.
 //! * [`Run`]: what came of it: [`Case`]s with their [`TaskResult`]s, totals, tables, reports.
 //!
 //! # What is stored
@@ -162,6 +162,7 @@ mod model;
 mod output;
 mod problems;
 mod prompt;
+pub mod receive;
 mod rows;
 mod run;
 mod running;

@@ -1,6 +1,9 @@
 //! `jurat import`: what other tools store becomes suites and runs that work.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -257,4 +260,73 @@ fn traces_are_evidence_for_checks() {
     assert_eq!(imported.code, Some(0), "{}{}", imported.stdout, imported.stderr);
     let ran = folder.jurat(&["run", "suite.yaml", "--results-only"]);
     assert!(ran.stdout.contains("\n3 cases: 1 passed, 1 failed, 1 error; "), "{}", ran.stdout);
+}
+
+/// Sends a request, and returns the status line of the answer.
+fn sent(address: &str, head: &str, body: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address).expect("the receiver listens");
+    stream.write_all(&[head.as_bytes(), b"\r\n\r\n", body].concat()).expect("it reads");
+    stream.shutdown(std::net::Shutdown::Write).expect("the connection is open");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    answer.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn traces_that_programs_send_are_received_and_imported() {
+    let folder = Folder::empty();
+    let mut command = folder.command();
+    let receiver = command.args(["receive", "-o", "traces", "--port", "0", "--requests", "3"]).stdout(Stdio::piped());
+    let mut receiver = receiver.spawn().expect("the command starts");
+    let mut output = BufReader::new(receiver.stdout.take().expect("its output"));
+    let mut line = String::new();
+    output.read_line(&mut line).expect("it says where it listens");
+    let address = line
+        .trim()
+        .strip_prefix("listening on http://")
+        .and_then(|it| it.strip_suffix("/v1/traces"))
+        .expect(&line)
+        .to_owned();
+
+    let post = |path: &str, host: &str, fields: &str| format!("POST {path} HTTP/1.1\r\nhost: {host}\r\n{fields}");
+    assert_eq!(sent(&address, &post("/v1/traces", "evil.example", "content-length: 0"), b""), "HTTP/1.1 403 Forbidden");
+    assert_eq!(sent(&address, &post("/v1/metrics", "localhost:1", "content-length: 0"), b""), "HTTP/1.1 404 Not Found");
+    assert_eq!(sent(&address, "GET /v1/traces HTTP/1.1\r\nhost: localhost", b""), "HTTP/1.1 405 Method Not Allowed");
+    assert_eq!(
+        sent(&address, &post("/v1/traces", "localhost", "content-length: 99999999999"), b""),
+        "HTTP/1.1 413 Content Too Large"
+    );
+    assert_eq!(
+        sent(&address, &post("/v1/traces", "localhost", "content-length: 9"), b"cut"),
+        "HTTP/1.1 400 Bad Request"
+    );
+
+    let binary = sample("langfuse/sdk_v5_trace.pb");
+    let head = post(
+        "/v1/traces",
+        "127.0.0.1:4318",
+        &format!("content-type: application/x-protobuf\r\ncontent-length: {}", binary.len()),
+    );
+    assert_eq!(sent(&address, &head, &binary), "HTTP/1.1 200 OK");
+    let lines = String::from_utf8(sample("otlp/genai_semconv.otlp.jsonl")).expect("text");
+    let (first, rest) = lines.split_once('\n').expect("lines");
+    let head =
+        post("/v1/traces", "localhost", &format!("content-type: application/json\r\ncontent-length: {}", first.len()));
+    assert_eq!(sent(&address, &head, first.as_bytes()), "HTTP/1.1 200 OK");
+    let second = rest.lines().next().expect("a second line");
+    let chunks = format!("{:x}\r\n{second}\r\n0\r\n\r\n", second.len());
+    let head = post("/v1/traces", "localhost", "content-type: application/json\r\ntransfer-encoding: chunked");
+    assert_eq!(sent(&address, &head, chunks.as_bytes()), "HTTP/1.1 200 OK");
+
+    let mut printed = String::new();
+    output.read_to_string(&mut printed).expect("it ends");
+    assert!(receiver.wait().expect("it ends").success());
+    assert!(printed.starts_with("3 requests received, "), "{printed}");
+    let imported = folder.jurat(&["import", "traces", "-o", "runs"]);
+    assert!(
+        imported.stdout.starts_with("traces of OpenTelemetry (OTLP): 6 spans, 2 runs\n"),
+        "{}{}",
+        imported.stdout,
+        imported.stderr
+    );
 }
