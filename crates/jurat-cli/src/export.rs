@@ -25,6 +25,9 @@ pub(crate) struct Export {
     /// Write only this case, for formats that list cases: its id, the beginning of it, or `FILE:ROW`; may be repeated
     #[arg(long = "case", value_name = "CASE")]
     cases: Vec<String>,
+    /// Write only the cases that a query finds, for formats that list cases: `verdict:failed -group:lang=de`
+    #[arg(long = "where", value_name = "QUERY", allow_hyphen_values = true, conflicts_with = "cases")]
+    query: Option<String>,
     /// Output format [default: by the extension of the file]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     to: Option<&'static Format>,
@@ -54,15 +57,19 @@ impl Export {
         if *format == PARQUET && self.output.is_none() && io::stdout().is_terminal() {
             return Err(Failure::Reason("Parquet is not for terminals; write it to a file with `-o FILE`".to_owned()));
         }
-        if format.holds == Holds::Run && !self.cases.is_empty() {
+        if format.holds == Holds::Run && (self.query.is_some() || !self.cases.is_empty()) {
             let others = Format::names(|it| it.holds != Holds::Run);
-            let reason = format!("`{}` is about the whole run; `--case` is for {others}", format.name);
+            let option = if self.query.is_some() { "--where" } else { "--case" };
+            let reason = format!("`{}` is about the whole run; `{option}` is for {others}", format.name);
             return Err(Failure::Reason(reason));
         }
         let run = run_named(&self.run)?;
         let mut export = self.columns.export(&run, self.results_only)?;
         if !self.cases.is_empty() {
             export = export.cases(&self.cases)?;
+        }
+        if let Some(query) = &self.query {
+            export = export.found_by(query)?;
         }
         if let Some(fault) = &run.report().fault {
             writeln!(io::stderr(), "not all cases are here: {}", jurat_report::visible_line(fault))?;

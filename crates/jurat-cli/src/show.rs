@@ -45,6 +45,10 @@ pub(crate) struct Show {
     /// Short for `--verdict failed`
     #[arg(long, conflicts_with = "verdict")]
     failed: bool,
+    /// Show the cases that a query finds, such as `verdict:failed task:tone=failed -"thank you"`
+    #[arg(long = "where", value_name = "QUERY", allow_hyphen_values = true,
+          conflicts_with_all = ["list", "of_run", "case", "verdict", "failed", "graph", "flaky", "prompt", "subject"])]
+    query: Option<String>,
     #[command(flatten)]
     variant: VariantOptions,
     /// Show the result of every task of every case
@@ -131,17 +135,23 @@ impl Show {
             (None, None) => None,
         };
         let format = self.format.get();
-        let export = match (case, codes) {
-            (Some(_), _) => opened.to_export().these(these),
-            (None, Some(codes)) if self.variant.is_given() => {
+        let found = self.query.as_deref().map(|it| opened.to_export().found_by(it)).transpose()?;
+        if format == Format::Text && found.as_ref().is_some_and(Export::is_empty) {
+            writeln!(io::stdout(), "no case of `{}` fits the query", jurat_report::visible_line(&view.head().id))?;
+            return Ok(Exit::Good);
+        }
+        let export = match (found, case, codes) {
+            (Some(found), ..) => found,
+            (None, Some(_), _) => opened.to_export().these(these),
+            (None, None, Some(codes)) if self.variant.is_given() => {
                 opened.to_export().of_variant(column, codes, |it| self.variant.is_meant(it))
             }
-            (None, Some(codes)) if format == Format::Text && view.count(column, codes)? == 0 => {
+            (None, None, Some(codes)) if format == Format::Text && view.count(column, codes)? == 0 => {
                 writeln!(io::stdout(), "{}", jurat_report::visible_line(&self.none_ended(view, codes)))?;
                 return Ok(Exit::Good);
             }
-            (None, Some(codes)) => opened.to_export().ended(column, codes),
-            (None, None) => opened.to_export(),
+            (None, None, Some(codes)) => opened.to_export().ended(column, codes),
+            (None, None, None) => opened.to_export(),
         };
         let export = task.into_iter().fold(export, Export::task);
         let export = self.limit.into_iter().fold(export, Export::most);

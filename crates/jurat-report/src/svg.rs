@@ -83,6 +83,22 @@ pub(crate) fn write_document(out: &mut dyn Write, title: &str, drawings: &[Drawi
     writeln!(out, "{body}</svg>")
 }
 
+/// Writes one drawing as a part of a page, which has the styles: policies of pages forbid those that stand in them.
+pub(crate) fn write_fragment(out: &mut dyn Write, label: &str, drawing: &Drawing) -> io::Result<()> {
+    let (width, height) = (rounded(drawing.width + 2.0 * MARGIN), rounded(drawing.height + 2.0 * MARGIN));
+    let svg = Tag::new("svg")
+        .with("class", "drawing")
+        .with("width", width)
+        .with("height", height)
+        .with("viewBox", format!("0 0 {width} {height}"))
+        .with("role", "img")
+        .with("aria-label", label);
+    let moved = Tag::new("g").with("transform", format!("translate({MARGIN} {MARGIN})"));
+    // Quotes of other people's text are escaped, so this is the attribute alone.
+    let body = drawing.body.replace("class=\"arrow", "marker-end=\"url(#head)\" class=\"arrow");
+    writeln!(out, "{}<defs>{}</defs>{}\n{body}</g></svg>", svg.open(), head(), moved.open())
+}
+
 /// A line of text that stands in the middle.
 pub(crate) fn line(class: &str, at: Point, text: &str) -> String {
     let tag = Tag::new("text").with("class", class).with("x", rounded(at.x)).with("y", rounded(at.y));

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_core::report::{CaseReport, RunReport};
+use jurat_engine::view::query::{ColumnCache, Query};
 use jurat_engine::view::{
     Code, Column as StoredColumn, Detailed, ExplainError, NOT_PASSED, RunView, StoredCase, Variant, ViewError,
 };
@@ -48,6 +49,8 @@ enum Cases<'r> {
     These(Vec<StoredCase>),
     /// Those that ended, or whose task ended, in one of these ways.
     Ended(StoredColumn, &'r [Code]),
+    /// Those with these numbers, in this order.
+    Numbered(Vec<u32>),
     /// Of those, the cases of these variants.
     OfVariant(StoredColumn, &'r [Code], Box<dyn Fn(&Variant) -> bool + 'r>),
 }
@@ -84,6 +87,34 @@ impl<'r> Export<'r> {
     /// These cases only.
     pub fn these(self, cases: Vec<StoredCase>) -> Export<'r> {
         Export { cases: Cases::These(cases), ..self }
+    }
+
+    /// Only the cases that a query finds, in the order of the run.
+    ///
+    /// ```
+    /// # use jurat::{Assertion, RunOptions, Suite, compare::equals, format::CSV};
+    /// # use serde_json::json;
+    /// # let directory = tempfile::tempdir()?;
+    /// # let rows = ["paid", "open"].map(|it| json!({ "id": it, "status": it }));
+    /// # let suite = Suite::builder("s").records(rows).task(Assertion::new("paid", "status", equals("paid"))).build()?;
+    /// # let run = suite.run(RunOptions::in_directory(directory.path()))?;
+    /// let mut table = Vec::new();
+    /// run.to_export().found_by("task:paid=failed -id:p*")?.columns(["record", "verdict"])?.write(&CSV, &mut table)?;
+    /// assert_eq!(table, b"record,verdict\nopen,failed\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn found_by(self, query: &str) -> Result<Export<'r>, Error> {
+        let (view, cache) = (self.run.view(), ColumnCache::default());
+        let columns = cache.of(view).map_err(unreadable)?;
+        let query = Query::parse(query, view, &columns).map_err(unreadable)?;
+        let query = query.map_err(|problem| Error::Usage(problem.to_string()))?;
+        let found = query.all(view, &columns).map_err(unreadable)?;
+        Ok(Export { cases: Cases::Numbered(found), ..self })
+    }
+
+    /// Whether cases were selected, and none fits.
+    pub fn is_empty(&self) -> bool {
+        matches!(&self.cases, Cases::Numbered(cases) if cases.is_empty())
     }
 
     /// Only the cases that ended, or whose task ended, in one of these ways.
@@ -177,6 +208,7 @@ impl<'r> Export<'r> {
         let n_selected = match &self.cases {
             Cases::All | Cases::Failures => None,
             Cases::These(cases) => Some(cases.len() as u64),
+            Cases::Numbered(cases) => Some(cases.len() as u64),
             Cases::Ended(column, codes) => Some(view.count(*column, codes)?),
             Cases::OfVariant(column, codes, is_meant) => Some(view.count_of_variant(*column, codes, is_meant)?),
         };
@@ -235,13 +267,17 @@ impl<'r> Export<'r> {
     /// Reads the recorded effects, each as a line of JSON.
     pub(crate) fn read_effects(&self, each: &mut dyn FnMut(String) -> Result<(), Error>) -> Result<(), Error> {
         let view = self.run.view();
-        let Cases::These(only) = &self.cases else {
-            return view.effect_lines().try_for_each(|line| each(line.map_err(unreadable)?.to_json()));
+        let mut of_case = |case: &StoredCase| {
+            view.effect_lines_of(case).map_err(unreadable)?.iter().try_for_each(|line| each(line.to_json()))
         };
-        for case in only {
-            view.effect_lines_of(case).map_err(unreadable)?.iter().try_for_each(|line| each(line.to_json()))?;
+        match &self.cases {
+            Cases::These(only) => only.iter().try_for_each(of_case),
+            Cases::Numbered(only) => only.iter().try_for_each(|it| {
+                let case = view.reader().case(CaseIx(u64::from(*it))).map_err(|error| unreadable(error.into()))?;
+                case.as_ref().map_or(Ok(()), &mut of_case)
+            }),
+            _ => view.effect_lines().try_for_each(|line| each(line.map_err(unreadable)?.to_json())),
         }
-        Ok(())
     }
 }
 
@@ -252,6 +288,10 @@ impl Cases<'_> {
             Cases::All => Box::new(view.cases(CaseIx::ALL, detailed)),
             Cases::Failures => Box::new(view.failures()),
             Cases::These(cases) => Box::new(cases.iter().map(move |it| view.case_report(it, detailed))),
+            Cases::Numbered(cases) => Box::new(cases.iter().filter_map(move |it| {
+                let case = view.reader().case(CaseIx(u64::from(*it))).map_err(ViewError::from).transpose()?;
+                Some(case.and_then(|it| view.case_report(&it, detailed)))
+            })),
             Cases::Ended(column, codes) => Box::new(view.find(*column, codes, detailed)),
             Cases::OfVariant(column, codes, is_meant) => {
                 Box::new(view.find_of_variant(*column, codes, detailed, move |it| it.is_some_and(is_meant)))

@@ -1,6 +1,6 @@
 //! What repeating cases showed: pass@k, the variance of asking again, and the cases that flip.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jurat_core::plan::CaseIx;
 use jurat_core::report::{AttemptRate, Attempts, FlakyCase, Repetition};
@@ -13,7 +13,7 @@ use jurat_store::run::{Code, Column, Variant};
 use super::{RunView, ViewError};
 
 /// A row asked of one subject with one prompt: its place, and the first of the variants that are its repetitions.
-type UnitKey = (u64, usize);
+pub(super) type UnitKey = (u64, usize);
 
 /// What repeating the cases of a run showed, for some numbers of attempts; `None` for a run whose cases were run once.
 pub(super) fn repetition(view: &RunView, ks: &[u64]) -> Result<Option<Repetition>, ViewError> {
@@ -106,6 +106,11 @@ fn flipping_tasks(view: &RunView) -> Result<BTreeMap<UnitKey, Vec<String>>, View
     Ok(found)
 }
 
+/// The units that passed sometimes and failed sometimes.
+pub(super) fn flaky_units(view: &RunView) -> Result<BTreeSet<UnitKey>, ViewError> {
+    Ok(tallies(view, Column::CASE)?.into_iter().filter(|it| is_flaky(it.1)).map(|(key, _)| key).collect())
+}
+
 /// How often each unit was judged in a column, and passed. Repetitions that could not be judged are in neither.
 fn tallies(view: &RunView, column: Column) -> Result<BTreeMap<UnitKey, Tally>, ViewError> {
     let head = view.reader.head();
@@ -123,7 +128,7 @@ fn tallies(view: &RunView, column: Column) -> Result<BTreeMap<UnitKey, Tally>, V
 }
 
 /// The first variant with the same prompt and subject, for each variant.
-fn first_repetitions(view: &RunView) -> Vec<usize> {
+pub(super) fn first_repetitions(view: &RunView) -> Vec<usize> {
     let variants = &view.reader.head().variants;
     let first = |it: &Variant| {
         variants.iter().position(|other| other.prompt == it.prompt && other.subject == it.subject).unwrap_or(0)

@@ -9,6 +9,7 @@ use super::PlanReport;
 use super::graph::{Block, Graph};
 use crate::layout::{Layout, Point, Rows, Slot};
 use crate::scenario;
+use crate::svg;
 use crate::svg::{BOX_HEIGHT, Drawing, LETTER, PADDING, SMALL_LETTER, Station, boxed, downwards, write_document};
 use crate::xml::Tag;
 
@@ -20,6 +21,11 @@ pub fn write_svg(out: &mut dyn Write, plan: &PlanReport) -> io::Result<()> {
     let of_tasks = (plan.stages.len() + plan.scenarios.len() == 0 || !plan.stages.is_empty()).then(|| tasks(plan));
     let drawings: Vec<Drawing> = of_tasks.into_iter().chain(plan.scenarios.iter().map(scenario::drawing)).collect();
     write_document(out, &plan.suite, &drawings, style)
+}
+
+/// Writes the graph of the tasks of a plan as a part of a page.
+pub fn write_fragment(out: &mut dyn Write, plan: &PlanReport) -> io::Result<()> {
+    svg::write_fragment(out, "the graph of tasks", &tasks(plan))
 }
 
 fn tasks(plan: &PlanReport) -> Drawing {

@@ -13,7 +13,7 @@ use super::sketch::{Box, Sketch};
 use crate::layout::{BEND, Layout, Point, Rows, Slot};
 use crate::svg::{
     BOX_HEIGHT, Drawing, LETTER, PADDING, SMALL_LETTER, Station, boxed, curve, downwards, line, passing, rounded,
-    write_document,
+    write_document, write_fragment,
 };
 use crate::xml::Tag;
 
@@ -40,6 +40,11 @@ const LOOP_BELOW: f64 = 8.0;
 pub fn write_graphs_svg(out: &mut dyn Write, title: &str, graphs: &[ScenarioGraph]) -> io::Result<()> {
     let drawings: Vec<Drawing> = graphs.iter().map(drawing).collect();
     write_document(out, title, &drawings, STYLE)
+}
+
+/// Writes one graph as a part of a page.
+pub fn write_graph_fragment(out: &mut dyn Write, graph: &ScenarioGraph) -> io::Result<()> {
+    write_fragment(out, &format!("the graph of {}", graph.name), &drawing(graph))
 }
 
 /// The drawing of one graph.

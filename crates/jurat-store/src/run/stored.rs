@@ -431,7 +431,7 @@ pub(super) fn read_cases(packed: &[u8], first: u64, n: usize) -> Result<Vec<u64>
     Ok(cases)
 }
 
-fn read_numbers(packed: &[u8], n: usize) -> Result<Vec<u64>, Unreadable> {
+pub(super) fn read_numbers(packed: &[u8], n: usize) -> Result<Vec<u64>, Unreadable> {
     let mut bytes = Bytes::of_plain(packed)?;
     (0..n).map(|_| bytes.number()).collect()
 }

@@ -11,7 +11,7 @@ use super::code::unpack_codes;
 use super::id_index::read_page;
 use super::identity::{shown_id, text_hash};
 use super::schema::has_column;
-use super::stored::{StoredBlock, n_slots, read_cases};
+use super::stored::{StoredBlock, n_slots, read_cases, read_numbers};
 use super::values::{read_labels, read_scores};
 use super::{Code, Column, RunFileError, RunReader};
 use crate::database::DatabaseError;
@@ -78,6 +78,16 @@ impl RunReader {
              JOIN block ON block.id = labels.block WHERE labels.task = ?1";
         let read = |stored: Option<&[u8]>, n: usize| read_labels(stored.ok_or(Unreadable::Damaged)?, n);
         self.column(select, column.0, "labels", None, read)
+    }
+
+    /// How long each case took, in microseconds, by the number of the case; nothing at all where that was not measured.
+    pub fn took(&self) -> Result<Vec<Option<u64>>, RunFileError> {
+        let select = "SELECT first, n, cases, took FROM block WHERE ?1 = 0 AND took IS NOT NULL";
+        let read = |stored: Option<&[u8]>, n: usize| {
+            let took = read_numbers(stored.ok_or(Unreadable::Damaged)?, n)?;
+            Ok(took.into_iter().map(Some).collect())
+        };
+        self.column(select, Column::CASE.0, "block.took", None, read)
     }
 
     /// What each case has at a path by which cases are grouped, by the number of the case. `None` when the run does not say: it groups by no such path,

@@ -1,9 +1,15 @@
 //! What a request is answered with: one function a page reads what the page needs, and renders it as a page or as data.
 
+mod case;
+mod cases;
 mod compare;
 mod compare_case;
+mod cost;
+mod flaky;
+mod graph;
 mod overview;
 mod runs;
+mod slices;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,6 +18,7 @@ use std::time::SystemTime;
 
 use http::StatusCode;
 use jurat_core::report::RunCondition;
+use jurat_engine::view::query::ColumnCache;
 use jurat_engine::view::{RunListing, RunView, ViewError, listing};
 use jurat_store::RunName;
 use maud::Markup;
@@ -27,6 +34,7 @@ use crate::serve::{Cancel, OpenRuns};
 pub(crate) struct Shared {
     pub(crate) library: Library,
     comparisons: compare::Comparisons,
+    pub(crate) columns: ColumnCache,
     listings: Mutex<HashMap<PathBuf, (u64, SystemTime, RunListing)>>,
 }
 
@@ -131,7 +139,12 @@ impl Failure {
 
 impl Shared {
     pub(crate) fn new(library: Library) -> Shared {
-        Shared { library, comparisons: compare::Comparisons::default(), listings: Mutex::default() }
+        Shared {
+            library,
+            comparisons: compare::Comparisons::default(),
+            columns: ColumnCache::default(),
+            listings: Mutex::default(),
+        }
     }
 
     /// A run in one line. What has ended does not change, and is read once.
@@ -171,7 +184,6 @@ pub(crate) fn answer(shared: &Shared, runs: &mut OpenRuns, cancel: &Cancel, addr
 pub(crate) struct Work<'w> {
     pub(crate) shared: &'w Shared,
     /// Whether the answer is still wanted.
-    #[expect(dead_code, reason = "searches look at it")]
     pub(crate) cancel: &'w Cancel,
     pub(crate) form: Form,
 }
@@ -203,15 +215,14 @@ fn of_run(work: &Work<'_>, runs: &mut OpenRuns, name: &str, page: &RunPage) -> R
     let shown = Shown { id: &found.id, view: opened(runs, &found.path)? };
     match page {
         RunPage::Overview => overview::answer(work, &shown),
-        RunPage::Cases(_)
-        | RunPage::Case(_)
-        | RunPage::Text(_)
-        | RunPage::Graph
-        | RunPage::Slices(_)
-        | RunPage::Cost
-        | RunPage::Flaky { .. }
-        | RunPage::Label(_)
-        | RunPage::Events => Err(absent()),
+        RunPage::Cases(route) => cases::answer(work, &shown, route),
+        RunPage::Case(route) => case::answer(work, &shown, route),
+        RunPage::Text(route) => case::text(&shown, route),
+        RunPage::Graph => graph::answer(work, &shown),
+        RunPage::Slices(route) => slices::answer(work, &shown, route),
+        RunPage::Cost => cost::answer(work, &shown),
+        RunPage::Flaky { task } => flaky::answer(work, &shown, task.as_deref()),
+        RunPage::Label(_) | RunPage::Events => Err(absent()),
     }
 }
 

@@ -7,7 +7,9 @@ use crate::page::overview::{self, OverviewPage};
 
 pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failure> {
     let report = shown.view.report()?;
-    let page = OverviewPage { run: shown.id.to_owned(), report };
+    let text = |it: &jurat_store::run::Document| Some((it.name.clone(), String::from_utf8(it.body.clone()).ok()?));
+    let documents = shown.view.head().documents.iter().filter_map(text).collect();
+    let page = OverviewPage { run: shown.id.to_owned(), report, documents };
     Ok(Answer::of(work.form, || overview::page(&page), || json(&page)))
 }
 

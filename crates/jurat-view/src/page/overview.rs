@@ -1,16 +1,17 @@
 //! A run as a whole: how it ended, its tasks, its slices.
 
 use jurat_core::report::{RunReport, TaskTotal};
+use jurat_engine::view::query::quoted_name;
 use jurat_report::{counted, duration, grouped, money, rate};
 use maud::{Markup, html};
 
 use super::shell::{RunLinks, cases};
-use super::{Section, Shell};
+use super::{Section, Shell, totals};
 use crate::part::bar;
 use crate::part::text::{line, lines, sentence};
 use crate::part::time::moment;
 use crate::part::verdict;
-use crate::route::Route;
+use crate::route::{Route, RunPage};
 
 /// What the page shows.
 #[derive(Debug)]
@@ -18,17 +19,30 @@ pub(crate) struct OverviewPage {
     /// The id in addresses.
     pub(crate) run: String,
     pub(crate) report: RunReport,
+    /// The texts of the suite, by name.
+    pub(crate) documents: Vec<(String, String)>,
 }
 
 pub(crate) fn page(page: &OverviewPage) -> Markup {
-    let OverviewPage { run, report } = page;
+    let OverviewPage { run, report, .. } = page;
     let links = RunLinks { id: run, suite: &report.suite, section: Section::Overview };
     let data = Some(Route::overview(run).json());
     let shell = Shell { title: report.suite.clone(), run: Some(links), steps: Vec::new(), data };
     shell.page(&html! {
         (head(report))
         (verdicts(run, report))
-        (tasks(run, report))
+        (tiles(report))
+        (look_first(page))
+        (totals::tasks(run, report))
+        (slice_table(page))
+        (totals::subjects(run, &report.subjects))
+        (totals::dimensions(&report.dimensions))
+        (scenarios(page))
+        section aria-labelledby="definition" {
+            h2 id="definition" { "Definition" }
+            (rules(report))
+            @for (name, text) in &page.documents { (totals::folded(name, text)) }
+        }
     })
 }
 
@@ -71,47 +85,107 @@ fn verdicts(run: &str, report: &RunReport) -> Markup {
     }
 }
 
-fn tasks(run: &str, report: &RunReport) -> Markup {
+/// What to look at before anything else, each a link into cases.
+fn look_first(page: &OverviewPage) -> Markup {
+    let OverviewPage { run, report, .. } = page;
+    let mut tasks: Vec<&TaskTotal> = report.tasks.iter().filter(|it| it.is_counted() && it.counts.failed > 0).collect();
+    tasks.sort_by_key(|it| std::cmp::Reverse(it.counts.failed));
+    let n_flaky = report.repetition.as_ref().map_or(0, |it| it.n_flaky);
     html! {
-        section aria-labelledby="tasks" {
-            h2 id="tasks" { "Tasks" }
-            div.scroll tabindex="0" role="region" aria-label="Tasks" {
-                table.rows {
-                    thead {
-                        tr {
-                            th scope="col" { "Task" }
-                            th scope="col" { "Kind" }
-                            th.number scope="col" { "Passed" }
-                            th.number scope="col" { "Failed" }
-                            th.number scope="col" { "Skipped" }
-                            th.number scope="col" { "Error" }
-                            th.number scope="col" { "Pass rate" }
-                            th.wide scope="col" { "95 % interval" }
+        @if !tasks.is_empty() || !report.causes.is_empty() || n_flaky > 0 {
+            section aria-labelledby="first" {
+                h2 id="first" { "Look first" }
+                ul.look {
+                    @for cause in report.causes.iter().take(MOST_FIRST) {
+                        li {
+                            span.badge.error { "! error" } " "
+                            a href=(cases(run, "verdict:error")) { (counted(cause.n_cases, "case")) } " could not be judged: " (sentence(&cause.message))
+                            @if let Some(remedy) = &cause.remedy { " " span.hint { (sentence(remedy)) } }
                         }
                     }
-                    tbody { @for task in &report.tasks { (task_row(run, task)) } }
+                    @for task in tasks.iter().take(MOST_FIRST) {
+                        li {
+                            span.badge.failed { "✗ failed" } " "
+                            a href=(cases(run, &format!("task:{}=failed", quoted_name(&task.id)))) { (line(&task.id)) " failed in " (counted(task.counts.failed, "case")) }
+                        }
+                    }
+                    @if n_flaky > 0 {
+                        li { a href=(cases(run, "flaky:yes")) { (counted(n_flaky, "row")) " passed in some repetitions and failed in others" } }
+                    }
                 }
             }
         }
     }
 }
 
-fn task_row(run: &str, task: &TaskTotal) -> Markup {
-    let counts = &task.counts;
-    let cell = |n: u64, word: &str| {
-        let route = cases(run, &format!("task:{}={word}", task.id));
-        html! { td.number { @if n > 0 { a href=(route) { (grouped(n)) } } @else { span.none { "0" } } } }
-    };
+/// How many causes and how many tasks are named first.
+const MOST_FIRST: usize = 5;
+
+fn tiles(report: &RunReport) -> Markup {
+    let observed = &report.observed;
+    let tokens = report.usage.input + report.usage.output;
+    let tiles = [
+        (report.cost_usd.map(money), "cost".to_owned()),
+        ((tokens > 0).then(|| grouped(tokens)), format!("tokens, {} of them output", grouped(report.usage.output))),
+        (
+            (observed.n_answers > 0).then(|| grouped(observed.n_answers)),
+            format!("responses, {} reused", grouped(observed.n_reused)),
+        ),
+        (
+            (observed.n_requests > 0).then(|| grouped(observed.n_requests)),
+            format!("requests, {} failed", grouped(observed.n_failed_requests)),
+        ),
+        ((observed.n_tool_calls > 0).then(|| grouped(observed.n_tool_calls)), "tool calls".to_owned()),
+        (Some(duration(observed.wall)).filter(|_| !observed.wall.is_zero()), "from start to end".to_owned()),
+    ];
     html! {
-        tr data-row="" {
-            th scope="row" { (line(&task.id)) @if !task.is_counted() { " " span.tag { "gate" } } }
-            td { (line(&task.kind)) }
-            (cell(counts.passed, "passed"))
-            (cell(counts.failed, "failed"))
-            (cell(counts.skipped, "skipped"))
-            (cell(counts.errored, "error"))
-            td.number { (rate(counts.pass_rate())) }
-            td.wide { (bar::interval(&task.id, counts.pass_rate(), task.interval())) }
+        div.tiles {
+            @for (figure, caption) in tiles {
+                @if let Some(figure) = figure { div.tile { span.figure { (figure) } span.caption { (caption) } } }
+            }
+        }
+    }
+}
+
+/// Every rule by which the run was decided.
+fn rules(report: &RunReport) -> Markup {
+    html! {
+        @if report.decision.rules.len() > 1 {
+            details { summary { "Rules that decided" } ul { @for rule in &report.decision.rules { li { (sentence(&rule.sentence)) } } } }
+        }
+    }
+}
+
+fn slice_table(page: &OverviewPage) -> Markup {
+    let OverviewPage { run, report, .. } = page;
+    html! {
+        @if !report.slices.is_empty() {
+            section aria-labelledby="slices" {
+                h2 id="slices" { "Slices" }
+                (totals::slices(run, &report.slices, 0))
+            }
+        }
+    }
+}
+
+fn scenarios(page: &OverviewPage) -> Markup {
+    html! {
+        @if !page.report.scenarios.is_empty() {
+            section aria-labelledby="scenarios" {
+                h2 id="scenarios" { "Scenarios" }
+                ul.look {
+                    @for it in &page.report.scenarios {
+                        li {
+                            strong { (line(&it.graph.name)) } ": " (counted(it.turns.conversations, "conversation")) ", " (counted(it.turns.total, "turn"))
+                            @if it.turns.judged > 0 { ", " (grouped(it.turns.verified)) " of " (grouped(it.turns.judged)) " answers right" }
+                            @let unexercised = it.unexercised();
+                            @if !unexercised.is_empty() {
+                                " · " a href=(Route::Run { run: page.run.clone(), page: RunPage::Graph }) { (counted(unexercised.len() as u64, "part")) " never exercised" }
+                            }
+                        }
+                    }
+                }
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use jurat_core::report::RunCondition;
 use jurat_engine::view::RunListing;
-use jurat_report::{counted, duration, grouped, money, rate};
+use jurat_report::{counted, duration, grouped, money, rate, visible_line};
 use maud::{Markup, html};
 
 use super::Shell;
@@ -115,8 +115,8 @@ fn run_row(page: &RunsPage, row: &RunRow) -> Markup {
     let parts = parts.map(|(look, n)| bar::Part { look, n, route: None });
     html! {
         tr data-row="" {
-            td { input type="checkbox" name="run" value=(row.id) aria-label={ "Select " (row.id) }; }
-            th scope="row" { a.open href=(overview) title=(row.id) { (line(short_id(&row.id))) } }
+            td { input type="checkbox" name="run" value=(row.id) aria-label={ "Select " (visible_line(&row.id)) }; }
+            th scope="row" { a.open href=(overview) title=(visible_line(&row.id)) { (line(short_id(&row.id))) } }
             td { a href=(Route::Runs(Runs { suite: Some(entry.suite.clone()), from: 0, ..page.list.clone() })) { (line(&entry.suite)) } }
             td { @if let Some(at) = entry.started_at_ms { (moment(at)) } }
             td { (verdict::condition(&entry.condition)) }

@@ -1,10 +1,11 @@
 //! What every page has: head, way back, sections of a run, and the list of keys.
 
+use jurat_report::visible_line;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::assets;
 use crate::part::text::line;
-use crate::route::{Address, Cases, Route, RunPage, Runs};
+use crate::route::{Address, Cases, Route, RunPage, Runs, Slices};
 
 /// What a page is called and where it stands.
 #[derive(Debug)]
@@ -30,14 +31,31 @@ pub(crate) struct RunLinks<'s> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Section {
     Overview,
+    Cases,
+    Graph,
+    Slices,
+    Flaky,
+    Cost,
 }
 
 impl Section {
-    const ALL: [(Section, &'static str); 1] = [(Section::Overview, "Overview")];
+    const ALL: [(Section, &'static str); 6] = [
+        (Section::Overview, "Overview"),
+        (Section::Cases, "Cases"),
+        (Section::Graph, "Graph"),
+        (Section::Slices, "Slices"),
+        (Section::Flaky, "Flaky"),
+        (Section::Cost, "Cost"),
+    ];
 
     fn route(self, run: &str) -> Route {
         let page = match self {
             Section::Overview => RunPage::Overview,
+            Section::Cases => RunPage::Cases(Cases::default()),
+            Section::Graph => RunPage::Graph,
+            Section::Slices => RunPage::Slices(Slices::default()),
+            Section::Flaky => RunPage::Flaky { task: None },
+            Section::Cost => RunPage::Cost,
         };
         Route::Run { run: run.to_owned(), page }
     }
@@ -58,7 +76,7 @@ impl Shell<'_> {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    title { (self.title) " · jurat" }
+                    title { (visible_line(&self.title)) " · jurat" }
                     link rel="icon" href=(assets::ICON.route());
                     link rel="stylesheet" href=(assets::STYLE.route());
                     script src=(assets::THEME.route()) {}

@@ -1,7 +1,7 @@
 //! Bars as inline SVG: shares that add up to a whole, and rates with their intervals. Classes alone say how they look, because pages may not hold styles.
 
 use jurat_core::statistics::Interval;
-use jurat_report::{grouped, rate};
+use jurat_report::{grouped, rate, visible_line};
 use maud::{Markup, html};
 
 use super::verdict::Look;
@@ -62,7 +62,7 @@ fn strip(label: &str, parts: &[&Part], total: u64) -> Markup {
         })
         .collect();
     html! {
-        svg.strip viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={ (label) ": " (said.join(", ")) } {
+        svg.strip viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={ (visible_line(label)) ": " (said.join(", ")) } {
             rect.ground x="0" y="0" width="100" height="10" {}
             @for (x, width, class) in placed {
                 rect class={ "fill " (class) } x=(place(x)) y="0" width=(place(width)) height="10" {}
@@ -79,7 +79,7 @@ pub(crate) fn interval(label: &str, value: Option<f64>, interval: Option<Interva
         None => format!("{label}: {}", rate(Some(value))),
     };
     html! {
-        svg.interval viewBox="0 0 100 12" preserveAspectRatio="none" role="img" aria-label=(said) {
+        svg.interval viewBox="0 0 100 12" preserveAspectRatio="none" role="img" aria-label=(visible_line(&said)) {
             rect.ground x="0" y="5.5" width="100" height="1" {}
             @if let Some(it) = interval {
                 rect.range x=(place(100.0 * it.low)) y="3.5" width=(place((100.0 * (it.high - it.low)).max(0.6))) height="5" rx="1" {}

@@ -2,6 +2,8 @@
 
 pub(crate) mod bar;
 pub(crate) mod diff;
+pub(crate) mod graph;
 pub(crate) mod text;
 pub(crate) mod time;
+pub(crate) mod value;
 pub(crate) mod verdict;

@@ -25,3 +25,11 @@ pub(crate) fn sentence(text: &str) -> Markup {
         }
     }
 }
+
+/// At most this number of characters of a text, on one line; what is cut off is marked.
+pub(crate) fn excerpt(text: &str, room: usize) -> Markup {
+    match text.char_indices().nth(room) {
+        Some((at, _)) => html! { bdi { (visible_line(&text[..at])) "…" } },
+        None => line(text),
+    }
+}

@@ -2,6 +2,7 @@
 
 use jurat_core::report::{RunCondition, TaskVerdict};
 use jurat_core::verdict::CaseVerdict;
+use jurat_engine::view::Code;
 use maud::{Markup, html};
 
 /// How a verdict looks: its glyph, its class in the style sheet, its word, and its word in queries.
@@ -41,6 +42,24 @@ pub(crate) fn of_task(verdict: TaskVerdict) -> Look {
         TaskVerdict::Error => ERROR,
         TaskVerdict::NotRun => NOT_RUN,
     }
+}
+
+/// Of what a run file has.
+pub(crate) fn of_code(code: Code) -> Look {
+    match code {
+        Code::Passed => PASSED,
+        Code::Failed => FAILED,
+        Code::Measured => MEASURED,
+        Code::SkippedByGate | Code::SkippedByError => SKIPPED,
+        Code::Error => ERROR,
+        Code::NotRun => NOT_RUN,
+        Code::NotJudged | Code::Absent => NOT_JUDGED,
+    }
+}
+
+/// Glyph and word.
+pub(crate) fn badge(look: Look) -> Markup {
+    html! { span class={ "badge " (look.class) } { span.glyph aria-hidden="true" { (look.glyph) } " " (look.word) } }
 }
 
 /// How far a run has come.

@@ -1,5 +1,27 @@
 //! Which cases of a run are meant, and in which order: one language for the viewer, `jurat show --where` and `jurat export --where`.
+//!
+//! ```text
+//! query = { [ "-" ] ( term | "(" query { "OR" query } ")" ) }      terms beside each other must all hold
+//! term  = key ( ":" | "=" | "!=" | "<" | "<=" | ">" | ">=" ) value { "," value } | text     "," is any of
+//! ```
+//!
+//! * [`syntax`] reads the text, knowing no run; [`term`] gives its keys a meaning in one run, so that an unknown task or label is a problem and never an empty
+//!   result.
+//! * Most terms are about [`columns`], which are read whole. What looks into rows and messages is decided last, case by case, and can be interrupted.
 
+mod columns;
+mod mask;
 mod order;
+mod problem;
+mod scan;
+mod select;
+mod syntax;
+mod term;
 
+pub use columns::{BUCKETS, ColumnCache, Columns, Dictionary, Spending, Spent, bucket_end};
+pub use mask::Mask;
 pub use order::Sort;
+pub use problem::QueryProblem;
+pub use scan::{Scanned, Seeking};
+pub use select::Query;
+pub use term::{quoted_name, quoted_value};

@@ -1,0 +1,216 @@
+//! Queries: what `--where` finds is what a filter over the export would.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::command::Folder;
+use crate::viewer::Viewer;
+
+const SUITE: &str = "
+suite: queries
+records: { path: rows.jsonl }
+group_by: [lang, meta.kind]
+tasks:
+  - { id: short, field_path: text, operator: has_length_less_than, expected_value: 20 }
+  - { id: german, field_path: lang, operator: equals, expected_value: de, condition: true }
+  - { id: says_ja, field_path: text, operator: contains, expected_value: ja, depends_on: [german] }
+";
+
+/// A folder with a run of 60 rows.
+fn folder() -> Folder {
+    let mut rows = String::new();
+    for ix in 0..60 {
+        let lang = ["de", "en", "fr"][ix % 3];
+        let text = match ix % 5 {
+            0 => format!("ja {ix}"),
+            1 => format!("Ein \\\"Zitat\\\" mit Umbruch\\n und caf\\u00e9 {ix}"),
+            2 => "nein".to_owned(),
+            3 => format!("A long text about REFUNDS, number {ix}"),
+            _ => "x".to_owned(),
+        };
+        // Writing to memory cannot fail.
+        let _ = writeln!(
+            rows,
+            r#"{{"id": "case-{ix:02}", "lang": "{lang}", "text": "{text}", "meta": {{"kind": "k{}"}}, "n": {ix}}}"#,
+            ix % 2
+        );
+    }
+    let folder = Folder::with("suite.yaml", SUITE).and("rows.jsonl", rows);
+    let ended = folder.jurat(&["run", "suite.yaml"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    folder
+}
+
+/// A case, as the export has it: its row and the verdicts of its tasks.
+struct Exported {
+    id: String,
+    verdict: String,
+    row: Value,
+    tasks: Vec<(String, String)>,
+}
+
+impl Exported {
+    fn task(&self, id: &str) -> &str {
+        self.tasks.iter().find(|(it, _)| it == id).map_or("", |(_, verdict)| verdict.as_str())
+    }
+
+    fn text(&self) -> &str {
+        self.row["text"].as_str().unwrap_or_default()
+    }
+
+    fn lang(&self) -> &str {
+        self.row["lang"].as_str().unwrap_or_default()
+    }
+
+    fn number(&self) -> u64 {
+        self.row["n"].as_u64().unwrap_or_default()
+    }
+}
+
+fn exported(folder: &Folder) -> Vec<Exported> {
+    let printed = folder.jurat(&["show", "--json", "--tasks"]).stdout;
+    let report: Value = serde_json::from_str(&printed).expect("it is JSON");
+    let rows = std::fs::read_to_string(folder.path().join("rows.jsonl")).expect("rows are there");
+    let rows: Vec<Value> = rows.lines().map(|it| serde_json::from_str(it).expect("a row is JSON")).collect();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let cases = report["results"]["cases"].as_array().expect("cases are listed");
+    let of = |case: &Value| {
+        let id = text(&case["id"]);
+        let row = rows.iter().find(|it| it["id"] == case["id"]).cloned().unwrap_or_default();
+        let tasks = case["tasks"].as_array().expect("tasks are listed");
+        let tasks = tasks.iter().map(|it| (text(&it["task"]), text(&it["verdict"]))).collect();
+        Exported { id, verdict: text(&case["verdict"]), row, tasks }
+    };
+    cases.iter().map(of).collect()
+}
+
+type Filter = fn(&Exported) -> bool;
+
+const QUERIES: [(&str, Filter); 30] = [
+    ("", |_| true),
+    ("verdict:failed", |it| it.verdict == "failed"),
+    ("verdict:passed,error", |it| it.verdict == "passed" || it.verdict == "error"),
+    ("-verdict:passed", |it| it.verdict != "passed"),
+    ("verdict!=failed", |it| it.verdict != "failed"),
+    ("task:short=failed", |it| it.task("short") == "failed"),
+    ("task:\"says_ja\"=skipped", |it| it.task("says_ja") == "skipped"),
+    ("task:says_ja=skipped,failed", |it| it.task("says_ja") == "skipped" || it.task("says_ja") == "failed"),
+    ("task:german=passed task:says_ja=passed", |it| it.task("german") == "passed" && it.task("says_ja") == "passed"),
+    ("group:lang=de", |it| it.lang() == "de"),
+    ("group:lang=de,fr", |it| it.lang() != "en"),
+    ("-group:lang=de", |it| it.lang() != "de"),
+    ("group:meta.kind=k1 -group:lang=en", |it| it.number() % 2 == 1 && it.lang() != "en"),
+    ("(verdict:failed OR group:lang=fr)", |it| it.verdict == "failed" || it.lang() == "fr"),
+    ("(group:lang=de task:short=failed OR group:lang=fr)", |it| {
+        (it.lang() == "de" && it.task("short") == "failed") || it.lang() == "fr"
+    }),
+    ("-(group:lang=de OR group:lang=fr)", |it| it.lang() == "en"),
+    ("id:case-03", |it| it.id == "case-03"),
+    ("id:case-1*", |it| it.id.starts_with("case-1")),
+    ("id:*7", |it| it.id.ends_with('7')),
+    ("id:*-2*", |it| it.id.contains("-2")),
+    ("refunds", |it| it.text().to_lowercase().contains("refunds")),
+    ("Refunds", |it| it.text().contains("Refunds")),
+    ("REFUNDS", |it| it.text().contains("REFUNDS")),
+    ("\"\\\"Zitat\\\"\"", |it| it.text().contains("\"Zitat\"")),
+    ("\"umbruch\\n und\"", |it| it.text().to_lowercase().contains("umbruch\n und")),
+    ("café -group:lang=de", |it| it.text().contains("café") && it.lang() != "de"),
+    ("row.n<10", |it| it.number() < 10),
+    ("row.n>=50 row.lang=fr", |it| it.number() >= 50 && it.lang() == "fr"),
+    ("(refunds OR row.n=0)", |it| it.text().to_lowercase().contains("refunds") || it.number() == 0),
+    ("why:\"length of less\"", |it| it.task("short") == "failed"),
+];
+
+#[test]
+fn a_query_finds_what_a_filter_over_the_export_does() {
+    let folder = folder();
+    let cases = exported(&folder);
+    assert_eq!(cases.len(), 60);
+    let viewer = Viewer::start(&folder, &[]);
+    let run = viewer.get("/runs/latest").header("location").expect("it leads to the run").to_owned();
+    let run = run.replace("/runs/", "");
+    let list = folder.jurat(&["show", "--list", "--json"]).stdout;
+    let list: Value = serde_json::from_str(&list).expect("it is JSON");
+    let id = list["runs"][0]["run_id"].as_str().expect("there is a run");
+    assert_eq!(run, id.to_lowercase());
+    for (query, filter) in QUERIES {
+        let expected: BTreeSet<&str> = cases.iter().filter(|it| filter(it)).map(|it| it.id.as_str()).collect();
+        let printed = folder.jurat(&["show", "--json", "--where", query]);
+        let report: Value = serde_json::from_str(&printed.stdout).unwrap_or_else(|_| panic!("{query}: {printed:?}"));
+        let shown = report["results"]["cases"].as_array().expect("cases are listed");
+        let shown: BTreeSet<&str> = shown.iter().filter_map(|it| it["id"].as_str()).collect();
+        assert_eq!(shown, expected, "{query}");
+        let page = viewer.data(&format!("/runs/{id}/cases.json?q={}", encoded(query)));
+        let listed = page["cases"].as_array().expect("cases are listed");
+        let listed: BTreeSet<&str> = listed.iter().filter_map(|it| it["id"].as_str()).collect();
+        assert_eq!(listed, expected, "{query}");
+    }
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes().map(|it| format!("%{it:02X}")).collect()
+}
+
+#[test]
+fn what_is_wrong_with_a_query_is_said_with_its_place() {
+    let folder = folder();
+    for (query, expected) in [
+        (
+            "task:shrt=failed",
+            "the run has no task `shrt`; it has `short`, `german` and `says_ja` at character 6; did you mean `task:short=failed`?",
+        ),
+        (
+            "verdict:faild",
+            "`faild` is no verdict here; there are `passed`, `failed`, `measured`, `error`, `not_run` and `not_judged` at character 9; did you mean `verdict:failed`?",
+        ),
+        (
+            "group:lang=dee",
+            "there is no value `dee`; there are `de`, `en` and `fr` at character 12; did you mean `group:lang=de`?",
+        ),
+        ("grup:lang=de", "there is no key `grup`"),
+        ("label:short=rude", "there is no label at all at character 13"),
+        ("took>2", "`2` is not a time such as `2s`, with `us`, `ms`, `s` or `m` at character 6"),
+        ("change:regression", "`change:` is about two runs: it is for comparisons at character 1"),
+        ("verdict:failed OR verdict:error", "`OR` stands in parentheses"),
+    ] {
+        let ended = folder.jurat(&["show", "--where", query]);
+        assert_eq!(ended.code, Some(2), "{query}");
+        assert!(ended.stderr.contains(expected), "{query}: {}", ended.stderr);
+    }
+    let nothing = folder.jurat(&["show", "--where", "id:nothing"]);
+    assert_eq!(nothing.code, Some(0));
+    assert!(nothing.stdout.contains("fits the query"), "{nothing:?}");
+    let exported =
+        folder.jurat(&["export", "--to", "csv", "--columns", "record", "--where", "id:case-0* task:short=failed"]);
+    assert_eq!(
+        exported.stdout.lines().skip(1).collect::<BTreeSet<_>>(),
+        ["case-01", "case-03", "case-06", "case-08"].into()
+    );
+    let whole = folder.jurat(&["export", "--to", "markdown", "--where", "id:*"]);
+    assert!(whole.stderr.contains("`--where` is for"), "{whole:?}");
+}
+
+#[test]
+fn cases_are_sorted_and_those_without_a_value_come_last() {
+    let folder = folder();
+    let viewer = Viewer::start(&folder, &[]);
+    let list = viewer.data("/.json");
+    let id = list["runs"][0]["run_id"].as_str().expect("there is a run").to_owned();
+    let ids = |query: &str| -> Vec<String> {
+        let page = viewer.data(&format!("/runs/{id}/cases.json?{query}"));
+        let cases = page["cases"].as_array().expect("cases are listed");
+        cases.iter().filter_map(|it| it["id"].as_str()).map(str::to_owned).collect()
+    };
+    let up = ids("sort=id");
+    assert!(up.is_sorted(), "{up:?}");
+    let mut down = ids("sort=id&dir=desc");
+    down.reverse();
+    assert_eq!(up, down);
+    // What failed comes before what passed.
+    assert_eq!(ids("sort=verdict")[0], "case-01");
+    let pages: Vec<String> = [ids("n=25"), ids("n=25&from=25"), ids("n=25&from=50")].concat();
+    assert_eq!(pages, ids(""));
+    assert_eq!(viewer.get(&format!("/runs/{id}/cases?sort=score:nothing")).status, 400);
+}

@@ -1,0 +1,47 @@
+//! Which cases: a flag for each number of a case.
+
+/// A flag for each case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mask(Vec<bool>);
+
+impl Mask {
+    pub(super) fn all(n: usize) -> Mask {
+        Mask(vec![true; n])
+    }
+
+    pub(super) fn none(n: usize) -> Mask {
+        Mask(vec![false; n])
+    }
+
+    pub(super) fn of(flags: impl IntoIterator<Item = bool>) -> Mask {
+        Mask(flags.into_iter().collect())
+    }
+
+    pub fn has(&self, case: u32) -> bool {
+        self.0.get(case as usize).copied().unwrap_or(false)
+    }
+
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|it| u64::from(*it)).sum()
+    }
+
+    /// The cases, in the order of input.
+    pub fn cases(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().enumerate().filter(|(_, it)| **it).map(|(ix, _)| ix as u32)
+    }
+
+    pub(super) fn and(mut self, other: &Mask) -> Mask {
+        self.0.iter_mut().zip(&other.0).for_each(|(it, other)| *it &= other);
+        self
+    }
+
+    pub(super) fn or(mut self, other: &Mask) -> Mask {
+        self.0.iter_mut().zip(&other.0).for_each(|(it, other)| *it |= other);
+        self
+    }
+
+    pub(super) fn not(mut self) -> Mask {
+        self.0.iter_mut().for_each(|it| *it = !*it);
+        self
+    }
+}

@@ -1,0 +1,487 @@
+//! What a term means in one run.
+
+use jurat_format::problem::{listed_all, nearest};
+use jurat_format::value::FieldPath;
+use jurat_store::run::{Code, Column};
+
+use super::columns::Columns;
+use super::mask::Mask;
+use super::syntax::{Operator, ROW, Spanned, WrittenTerm};
+use super::{Dictionary, QueryProblem, Spent};
+use crate::view::{RunView, ViewError};
+
+/// What a case is tested for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Test {
+    Column(ColumnTest),
+    Row(RowTest),
+}
+
+/// A test that columns decide.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum ColumnTest {
+    Codes {
+        column: Column,
+        codes: Vec<Code>,
+    },
+    Label {
+        column: Column,
+        labels: Vec<String>,
+    },
+    Score {
+        column: Column,
+        bound: Bound,
+    },
+    Group {
+        path: String,
+        values: Vec<String>,
+    },
+    /// By the number of the variant.
+    Variant(Vec<bool>),
+    Id(Vec<Glob>),
+    Took(Bound),
+    Spent {
+        figure: Figure,
+        bound: Bound,
+    },
+    Reused(bool),
+    Flaky(bool),
+}
+
+/// A test that looks into the row, the answer or the messages of a case.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum RowTest {
+    Why(Vec<Needle>),
+    Text(Vec<Needle>),
+    Path { path: FieldPath, test: PathTest },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum PathTest {
+    Text(Vec<Glob>),
+    Number(Bound),
+}
+
+/// What answers took, as a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Figure {
+    Dollars,
+    Tokens,
+    Latency,
+    Requests,
+}
+
+/// A number that is compared.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Bound {
+    operator: Operator,
+    values: Vec<f64>,
+}
+
+impl Bound {
+    pub(super) fn holds(&self, number: f64) -> bool {
+        let is = |value: &f64| match self.operator {
+            Operator::Is | Operator::IsNot => number == *value,
+            Operator::Less => number < *value,
+            Operator::AtMost => number <= *value,
+            Operator::More => number > *value,
+            Operator::AtLeast => number >= *value,
+        };
+        !number.is_nan() && (self.values.iter().any(is) != (self.operator == Operator::IsNot))
+    }
+}
+
+/// A text with `*` at either end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Glob {
+    text: String,
+    open_start: bool,
+    open_end: bool,
+}
+
+impl Glob {
+    fn of(text: &str) -> Glob {
+        let open_start = text.len() > 1 && text.starts_with('*');
+        let rest = if open_start { &text[1..] } else { text };
+        let open_end = rest.ends_with('*');
+        let rest = if open_end { &rest[..rest.len() - 1] } else { rest };
+        Glob { text: rest.to_owned(), open_start, open_end }
+    }
+
+    pub(super) fn fits(&self, text: &str) -> bool {
+        match (self.open_start, self.open_end) {
+            (false, false) => text == self.text,
+            (false, true) => text.starts_with(&self.text),
+            (true, false) => text.ends_with(&self.text),
+            (true, true) => text.contains(&self.text),
+        }
+    }
+}
+
+/// A text that is looked for. Small letters match both cases, a capital makes it exact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Needle {
+    text: String,
+    is_exact: bool,
+    /// The longest run of letters and digits in it: JSON writes those as they are, so a row without it need not be parsed.
+    pub(super) probe: String,
+}
+
+impl Needle {
+    pub(super) fn of(text: &str) -> Needle {
+        let is_exact = text.chars().any(char::is_uppercase);
+        let text = if is_exact { text.to_owned() } else { text.to_lowercase() };
+        let runs = text.split(|it: char| !it.is_ascii_alphanumeric());
+        let probe = runs.max_by_key(|it| it.len()).unwrap_or_default().to_ascii_lowercase();
+        Needle { text, is_exact, probe }
+    }
+
+    /// Whether a text has it.
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        if self.is_exact { text.contains(&self.text) } else { text.to_lowercase().contains(&self.text) }
+    }
+}
+
+/// Keys, each with what may stand behind it.
+const KEYS: [(&str, &str); 17] = [
+    ("verdict", "a verdict"),
+    ("task", "a task and a verdict"),
+    ("label", "a task and a label"),
+    ("score", "a task and a number"),
+    ("group", "a path of `group_by` and a value"),
+    ("subject", "a subject"),
+    ("prompt", "a prompt"),
+    ("replicate", "the number of a repetition"),
+    ("id", "an id, with `*` at either end"),
+    ("took", "a time such as `2s`"),
+    ("cost", "dollars"),
+    ("tokens", "a number"),
+    ("latency", "a time such as `2s`"),
+    ("requests", "a number"),
+    ("reused", "`yes` or `no`"),
+    ("flaky", "`yes` or `no`"),
+    ("why", "a text of messages"),
+];
+
+/// Keys that are for other pages.
+const ELSEWHERE: [(&str, &str); 3] = [
+    ("change", "`change:` is about two runs: it is for comparisons"),
+    ("delta", "`delta:` is about two runs: it is for comparisons"),
+    ("human", "`human:` is about labels of people, which this selection does not read"),
+];
+
+/// Verdicts of cases and of tasks, and the codes that each word stands for.
+const OF_CASES: [(&str, &[Code]); 6] = [
+    ("passed", &[Code::Passed]),
+    ("failed", &[Code::Failed]),
+    ("measured", &[Code::Measured]),
+    ("error", &[Code::Error]),
+    ("not_run", &[Code::NotRun]),
+    ("not_judged", &[Code::NotJudged]),
+];
+const OF_TASKS: [(&str, &[Code]); 6] = [
+    ("passed", &[Code::Passed]),
+    ("failed", &[Code::Failed]),
+    ("measured", &[Code::Measured]),
+    ("skipped", &[Code::SkippedByGate, Code::SkippedByError]),
+    ("error", &[Code::Error]),
+    ("not_run", &[Code::NotRun]),
+];
+
+/// Gives a term its meaning.
+pub(super) struct Meaning<'m> {
+    pub(super) query: &'m str,
+    pub(super) view: &'m RunView,
+    pub(super) columns: &'m Columns<'m>,
+}
+
+impl Meaning<'_> {
+    pub(super) fn test(&self, term: &WrittenTerm) -> Result<Result<Test, QueryProblem>, ViewError> {
+        let Some(key) = &term.key else {
+            return Ok(Ok(Test::Row(RowTest::Text(needles(&term.values)))));
+        };
+        if let Some(path) = key.text.strip_prefix(ROW) {
+            return Ok(self.path(key, path, term));
+        }
+        Ok(match key.text.as_str() {
+            "verdict" => self.verdict(term, Column::CASE, &OF_CASES),
+            "task" => self.task(term).and_then(|column| self.verdict(term, column, &OF_TASKS)),
+            "label" => match self.task(term) {
+                Ok(column) => self.label(term, column)?,
+                Err(problem) => Err(problem),
+            },
+            "score" => self.task(term).and_then(|column| {
+                Ok(Test::Column(ColumnTest::Score { column, bound: self.bound(term, Unit::Plain)? }))
+            }),
+            "group" => self.group(term)?,
+            "subject" => self.variant(term, "subject", |it| it.subject.clone()),
+            "prompt" => self.variant(term, "prompt", |it| it.prompt.clone()),
+            "replicate" => self.variant(term, "repetition", |it| (it.replicate + 1).to_string()),
+            "id" => self
+                .is_or_not(term)
+                .map(|()| ColumnTest::Id(term.values.iter().map(|it| Glob::of(&it.text)).collect()))
+                .map(Test::Column),
+            "took" => self.bound(term, Unit::Time).map(|it| Test::Column(ColumnTest::Took(it))),
+            "cost" => self.spent(term, Figure::Dollars, Unit::Plain),
+            "tokens" => self.spent(term, Figure::Tokens, Unit::Plain),
+            "latency" => self.spent(term, Figure::Latency, Unit::Time),
+            "requests" => self.spent(term, Figure::Requests, Unit::Plain),
+            "reused" => self.flag(term).map(|it| Test::Column(ColumnTest::Reused(it))),
+            "flaky" => self.flag(term).map(|it| Test::Column(ColumnTest::Flaky(it))),
+            "why" => self.is_or_not(term).map(|()| Test::Row(RowTest::Why(needles(&term.values)))),
+            other => Err(self.unknown_key(key, other)),
+        })
+    }
+
+    fn problem(&self, at: &Spanned, message: impl Into<String>) -> QueryProblem {
+        QueryProblem::new(self.query, at.at.clone(), message)
+    }
+
+    fn unknown_key(&self, key: &Spanned, name: &str) -> QueryProblem {
+        if let Some((_, words)) = ELSEWHERE.iter().find(|(it, _)| *it == name) {
+            return self.problem(key, *words);
+        }
+        let names = listed_all(KEYS.iter().map(|(it, _)| *it).chain(["row.PATH"]));
+        let near = nearest(name, KEYS.iter().map(|(it, _)| *it)).map(str::to_owned);
+        self.problem(key, format!("there is no key `{name}`; there are {names}, and a text in quotes is looked for"))
+            .meant(near)
+    }
+
+    /// That only equality makes sense.
+    fn is_or_not(&self, term: &WrittenTerm) -> Result<(), QueryProblem> {
+        match term.operator {
+            Operator::Is | Operator::IsNot => Ok(()),
+            other => {
+                let message = format!("`{other}` compares numbers; write `=` or `!=`");
+                Err(QueryProblem::new(self.query, term.at.clone(), message))
+            }
+        }
+    }
+
+    fn task(&self, term: &WrittenTerm) -> Result<Column, QueryProblem> {
+        let name = term.name.as_ref().expect("keys with names have one");
+        let tasks = &self.view.plan().tasks;
+        if let Some(ix) = tasks.iter().position(|it| it.id == name.text) {
+            return Ok(Column::from(jurat_core::plan::TaskIx(ix as u32)));
+        }
+        let near = nearest(&name.text, tasks.iter().map(|it| it.id.as_str())).map(quoted_name);
+        let names = listed_all(tasks.iter().map(|it| it.id.as_str()));
+        Err(self.problem(name, format!("the run has no task `{}`; it has {names}", name.text)).meant(near))
+    }
+
+    fn verdict(&self, term: &WrittenTerm, column: Column, words: &[(&str, &[Code])]) -> Result<Test, QueryProblem> {
+        self.is_or_not(term)?;
+        let mut codes = Vec::new();
+        for value in &term.values {
+            match words.iter().find(|(it, _)| *it == value.text) {
+                Some((_, of_word)) => codes.extend_from_slice(of_word),
+                None => {
+                    let names = listed_all(words.iter().map(|(it, _)| *it));
+                    let near = nearest(&value.text, words.iter().map(|(it, _)| *it)).map(str::to_owned);
+                    let message = format!("`{}` is no verdict here; there are {names}", value.text);
+                    return Err(self.problem(value, message).meant(near));
+                }
+            }
+        }
+        Ok(Test::Column(ColumnTest::Codes { column, codes }))
+    }
+
+    fn label(&self, term: &WrittenTerm, column: Column) -> Result<Result<Test, QueryProblem>, ViewError> {
+        if let Err(problem) = self.is_or_not(term) {
+            return Ok(Err(problem));
+        }
+        let labels = self.columns.labels(self.view, column)?;
+        let known = self.known(term, "label", &labels.texts);
+        Ok(known.map(|labels| Test::Column(ColumnTest::Label { column, labels })))
+    }
+
+    fn group(&self, term: &WrittenTerm) -> Result<Result<Test, QueryProblem>, ViewError> {
+        let name = term.name.as_ref().expect("keys with names have one");
+        let paths: Vec<String> = self.view.plan().group_by.iter().map(ToString::to_string).collect();
+        if !paths.contains(&name.text) {
+            let near = nearest(&name.text, paths.iter().map(String::as_str)).map(quoted_name);
+            let message = match paths.is_empty() {
+                true => "the suite has no `group_by`; `row.PATH=VALUE` looks into rows".to_owned(),
+                false => format!("the suite groups by {}", listed_all(paths.iter().map(String::as_str))),
+            };
+            return Ok(Err(self.problem(name, message).meant(near)));
+        }
+        let groups = self.columns.groups(self.view, &name.text)?;
+        let Some(groups) = groups.as_ref() else {
+            let message = "the run was recorded before groups were stored; `row.PATH=VALUE` looks into rows";
+            return Ok(Err(self.problem(name, message)));
+        };
+        let known = self.is_or_not(term).and_then(|()| self.known(term, "value", &groups.texts));
+        Ok(known.map(|values| Test::Column(ColumnTest::Group { path: name.text.clone(), values })))
+    }
+
+    /// Values that the run has.
+    fn known(&self, term: &WrittenTerm, what: &str, texts: &[String]) -> Result<Vec<String>, QueryProblem> {
+        let unknown = term.values.iter().find(|it| !texts.contains(&it.text));
+        if let Some(value) = unknown {
+            let near = nearest(&value.text, texts.iter().map(String::as_str)).map(quoted_value);
+            let shown = listed_all(texts.iter().take(20).map(String::as_str));
+            let message = match texts.is_empty() {
+                true => format!("there is no {what} at all"),
+                false => format!("there is no {what} `{}`; there are {shown}", value.text),
+            };
+            return Err(self.problem(value, message).meant(near));
+        }
+        Ok(term.values.iter().map(|it| it.text.clone()).collect())
+    }
+
+    fn variant(
+        &self,
+        term: &WrittenTerm,
+        what: &str,
+        read: impl Fn(&jurat_store::run::Variant) -> String,
+    ) -> Result<Test, QueryProblem> {
+        self.is_or_not(term)?;
+        let names: Vec<String> = self.view.head().variants.iter().map(read).collect();
+        let mut distinct = names.clone();
+        distinct.retain(|it| !it.is_empty());
+        distinct.sort_unstable();
+        distinct.dedup();
+        let known = self.known(term, what, &distinct)?;
+        Ok(Test::Column(ColumnTest::Variant(names.iter().map(|it| known.contains(it)).collect())))
+    }
+
+    fn spent(&self, term: &WrittenTerm, figure: Figure, unit: Unit) -> Result<Test, QueryProblem> {
+        Ok(Test::Column(ColumnTest::Spent { figure, bound: self.bound(term, unit)? }))
+    }
+
+    fn flag(&self, term: &WrittenTerm) -> Result<bool, QueryProblem> {
+        self.is_or_not(term)?;
+        match term.values.as_slice() {
+            [it] if it.text == "yes" => Ok(true),
+            [it] if it.text == "no" => Ok(false),
+            [it, ..] => Err(self.problem(it, "write `yes` or `no`")),
+            [] => Err(QueryProblem::new(self.query, term.at.clone(), "write `yes` or `no`")),
+        }
+    }
+
+    fn bound(&self, term: &WrittenTerm, unit: Unit) -> Result<Bound, QueryProblem> {
+        let number = |it: &Spanned| {
+            let words =
+                if unit == Unit::Time { "a time such as `2s`, with `us`, `ms`, `s` or `m`" } else { "a number" };
+            unit.read(&it.text).ok_or_else(|| self.problem(it, format!("`{}` is not {words}", it.text)))
+        };
+        let values = term.values.iter().map(number).collect::<Result<_, _>>()?;
+        Ok(Bound { operator: term.operator, values })
+    }
+
+    fn path(&self, key: &Spanned, path: &str, term: &WrittenTerm) -> Result<Test, QueryProblem> {
+        let path =
+            FieldPath::parse(path).map_err(|error| self.problem(key, format!("`{path}` is no path: {error}")))?;
+        let test = match term.operator {
+            Operator::Is | Operator::IsNot => PathTest::Text(term.values.iter().map(|it| Glob::of(&it.text)).collect()),
+            _ => PathTest::Number(self.bound(term, Unit::Plain)?),
+        };
+        Ok(Test::Row(RowTest::Path { path, test }))
+    }
+}
+
+/// The name of a task or a path as queries write it.
+pub fn quoted_name(name: &str) -> String {
+    super::syntax::quoted(name, |it| it.is_whitespace() || "()=<>!,".contains(it))
+}
+
+/// A value as queries write it.
+pub fn quoted_value(value: &str) -> String {
+    super::syntax::quoted(value, |it| it.is_whitespace() || "(),".contains(it))
+}
+
+fn needles(values: &[Spanned]) -> Vec<Needle> {
+    values.iter().map(|it| Needle::of(&it.text)).collect()
+}
+
+/// How numbers are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Plain,
+    /// In microseconds, when read.
+    Time,
+}
+
+impl Unit {
+    fn read(self, text: &str) -> Option<f64> {
+        let units = [("us", 1.0), ("µs", 1.0), ("ms", 1e3), ("s", 1e6), ("m", 6e7)];
+        let (number, factor) = match self {
+            Unit::Plain => (text, 1.0),
+            Unit::Time => units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)))?,
+        };
+        number.parse::<f64>().ok().filter(|it| it.is_finite()).map(|it| it * factor)
+    }
+}
+
+impl ColumnTest {
+    /// The cases for which it holds.
+    pub(super) fn mask(&self, view: &RunView, columns: &Columns<'_>) -> Result<Mask, ViewError> {
+        let n = view.reader().n_case_numbers()?;
+        Ok(match self {
+            ColumnTest::Codes { column, codes } => {
+                let is_meant = |it: &Option<Code>| it.is_some_and(|it| codes.contains(&it));
+                Mask::of(columns.codes(view, *column)?.iter().map(is_meant))
+            }
+            ColumnTest::Label { column, labels } => among(&*columns.labels(view, *column)?, labels, n),
+            ColumnTest::Group { path, values } => match columns.groups(view, path)?.as_ref() {
+                Some(groups) => among(groups, values, n),
+                None => Mask::none(n),
+            },
+            ColumnTest::Score { column, bound } => {
+                let scores = columns.scores(view, *column)?;
+                if scores.is_empty() { Mask::none(n) } else { Mask::of(scores.iter().map(|it| bound.holds(*it))) }
+            }
+            ColumnTest::Variant(is_meant) => {
+                let variants = view.head().n_variants();
+                let of = |ix: usize| is_meant.get(variants.variant(jurat_core::plan::CaseIx(ix as u64))) == Some(&true);
+                Mask::of((0..n).map(of))
+            }
+            ColumnTest::Id(globs) => Mask::of(columns.ids(view)?.iter().map(|id| globs.iter().any(|it| it.fits(id)))),
+            ColumnTest::Took(bound) => {
+                let took = columns.took(view)?;
+                let holds = |it: &u64| *it != u64::MAX && bound.holds(*it as f64);
+                if took.is_empty() { Mask::none(n) } else { Mask::of(took.iter().map(holds)) }
+            }
+            ColumnTest::Spent { figure, bound } => {
+                let spent = columns.spent(view)?;
+                let holds = |it: &Spent| figure.of(it).is_some_and(|it| bound.holds(it));
+                if spent.is_empty() { Mask::none(n) } else { Mask::of(spent.iter().map(holds)) }
+            }
+            ColumnTest::Reused(wanted) => {
+                let spent = columns.spent(view)?;
+                let is_reused = |it: &Spent| it.answers > 0 && (it.reused == it.answers) == *wanted;
+                if spent.is_empty() { Mask::none(n) } else { Mask::of(spent.iter().map(is_reused)) }
+            }
+            ColumnTest::Flaky(wanted) => Mask::of(columns.flaky(view)?.iter().map(|it| it == wanted)),
+        })
+    }
+}
+
+impl Figure {
+    /// The number of a case; `None` for one that asked nothing, and for a cost that is not known.
+    pub(super) fn of(self, spent: &Spent) -> Option<f64> {
+        let has_any = spent.answers > 0 || spent.requests > 0;
+        match self {
+            Figure::Dollars => (spent.answers > spent.unpriced).then_some(spent.nano_dollars as f64 / 1e9),
+            Figure::Tokens => (spent.answers > 0).then_some(spent.tokens as f64),
+            Figure::Latency => (spent.answers > 0).then_some(spent.latency.as_micros() as f64),
+            Figure::Requests => has_any.then_some(f64::from(spent.requests)),
+        }
+    }
+}
+
+fn among(dictionary: &Dictionary, texts: &[String], n: usize) -> Mask {
+    if dictionary.numbers.is_empty() {
+        return Mask::none(n);
+    }
+    let is_meant: Vec<bool> = dictionary.texts.iter().map(|it| texts.contains(it)).collect();
+    Mask::of(dictionary.numbers.iter().map(|it| is_meant.get(*it as usize) == Some(&true)))
+}
+
+impl ColumnTest {
+    /// Whether it compares a number.
+    pub(super) fn has_bound(&self) -> bool {
+        matches!(self, ColumnTest::Score { .. } | ColumnTest::Took(_) | ColumnTest::Spent { .. })
+    }
+}

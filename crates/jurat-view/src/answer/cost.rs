@@ -1,0 +1,64 @@
+//! What a run took: money, tokens and time, by task, model and case.
+
+use jurat_core::plan::CaseIx;
+use jurat_engine::view::query::{Query, Sort};
+use jurat_engine::view::{RunView, ViewError};
+use serde_json::json;
+
+use super::cases::ordered;
+use super::{Answer, Failure, Shown, Work};
+use crate::page::cost::{self, CostPage, SpentCase, SpentLine};
+
+/// How many of the dearest and slowest cases are listed.
+const MOST: usize = 50;
+
+pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failure> {
+    let view = shown.view;
+    let columns = work.shared.columns.of(view)?;
+    let spending = columns.spending(view)?;
+    let every = Query::parse("", view, &columns)?.map_err(|it| Failure::Bad(it.to_string()))?;
+    let all = every.candidates(view, &columns)?;
+    let top = |sort: &Sort| -> Result<Vec<SpentCase>, Failure> {
+        let cases = ordered(view, &columns, &all, sort, true)?;
+        cases.into_iter().take(MOST).map(|it| spent_case(view, it)).filter_map(Result::transpose).collect()
+    };
+    let asks = view.plan().asks();
+    let name = |ix: Option<u32>| {
+        ix.and_then(|it| view.plan().tasks.get(it as usize))
+            .map_or_else(|| "the case itself".to_owned(), |it| it.id.clone())
+    };
+    let page = CostPage {
+        run: shown.id.to_owned(),
+        report: view.report()?,
+        tasks: spending.tasks.iter().map(|(ix, spent)| SpentLine { name: name(*ix), spent: *spent }).collect(),
+        models: spending.models.iter().map(|(model, spent)| SpentLine { name: model.clone(), spent: *spent }).collect(),
+        latencies: spending.latencies,
+        dearest: if asks { top(&Sort::Cost)? } else { Vec::new() },
+        slowest: top(&Sort::Took)?,
+    };
+    Ok(Answer::of(work.form, || cost::page(&page), || data(&page)))
+}
+
+fn spent_case(view: &RunView, number: u32) -> Result<Option<SpentCase>, Failure> {
+    let Some(case) = view.reader().case(CaseIx(u64::from(number))).map_err(ViewError::from)? else { return Ok(None) };
+    let spent = view.spent_of(case.case_ix)?;
+    Ok(Some(SpentCase { name: view.case_name(&case), took: case.took, spent }))
+}
+
+fn data(page: &CostPage) -> String {
+    let line = |it: &SpentLine| {
+        json!({
+            "name": it.name, "responses": it.spent.answers, "reused": it.spent.reused, "tokens": it.spent.tokens,
+            "cost_usd": it.spent.cost_usd(), "unpriced": it.spent.unpriced, "requests": it.spent.requests,
+            "failed_requests": it.spent.failed_requests,
+        })
+    };
+    json!({
+        "version": 1,
+        "run_id": page.run,
+        "tasks": page.tasks.iter().map(line).collect::<Vec<_>>(),
+        "models": page.models.iter().map(line).collect::<Vec<_>>(),
+        "latency_buckets": page.latencies.to_vec(),
+    })
+    .to_string()
+}

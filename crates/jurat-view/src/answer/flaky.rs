@@ -1,0 +1,71 @@
+//! Rows whose repetitions ended differently.
+
+use jurat_core::plan::TaskIx;
+use jurat_core::report::FlakyCase;
+use jurat_engine::view::{Code, Column, RunView, StoredCase};
+use jurat_report::repetition::write_json;
+
+use super::{Answer, Failure, Shown, Work};
+use crate::page::flaky::{self, FlakyPage, FlakyRow};
+use crate::route::VariantName;
+
+/// How many rows are shown; the query `flaky:yes` finds all.
+const MOST: usize = 500;
+
+pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, task: Option<&str>) -> Result<Answer, Failure> {
+    let view = shown.view;
+    let repetition = view.repetition(&[])?;
+    let mut cases = if repetition.is_some() { view.flaky()? } else { Vec::new() };
+    let tasks: Vec<String> = view.plan().tasks.iter().map(|it| it.id.clone()).collect();
+    let column = match task {
+        None => Column::CASE,
+        Some(id) => {
+            let ix = tasks.iter().position(|it| it == id);
+            let reason = || Failure::NotFound { reason: format!("the run has no task `{id}`"), meant: Vec::new() };
+            cases.retain(|it| it.tasks.iter().any(|it| it == id));
+            Column::from(TaskIx(ix.ok_or_else(reason)? as u32))
+        }
+    };
+    let n_all = cases.len();
+    let by_task = tasks.iter().map(|id| (id.clone(), cases.iter().filter(|it| it.tasks.contains(id)).count()));
+    let by_task: Vec<(String, usize)> = by_task.filter(|(_, n)| *n > 0).collect();
+    let mut rows = Vec::new();
+    for case in cases.iter().take(MOST) {
+        rows.push(row(view, case, column)?);
+    }
+    let page = FlakyPage {
+        run: shown.id.to_owned(),
+        suite: view.head().suite.clone(),
+        task: task.map(str::to_owned),
+        n_units: repetition.as_ref().map(|it| it.n_units),
+        n_all,
+        by_task,
+        rows,
+    };
+    Ok(Answer::of(
+        work.form,
+        || flaky::page(&page),
+        || {
+            let mut out = Vec::new();
+            // Writing to memory cannot fail.
+            let _ = write_json(&mut out, &repetition.unwrap_or_default(), &cases);
+            let text = String::from_utf8_lossy(&out);
+            // The command prints the object alone.
+            format!("{{\"version\":1,{}", text.trim_start_matches('{'))
+        },
+    ))
+}
+
+fn row(view: &RunView, case: &FlakyCase, column: Column) -> Result<FlakyRow, Failure> {
+    let named = |it: &String| (!it.is_empty()).then(|| it.clone());
+    let repetition = |it: &StoredCase| {
+        let variant = view.variant(it.case_ix).cloned().unwrap_or_default();
+        let (prompt, subject) = (named(&variant.prompt), named(&variant.subject));
+        let name = VariantName { prompt, subject, replicate: Some(variant.replicate + 1) };
+        let names: Vec<&str> =
+            [&variant.prompt, &variant.subject].into_iter().map(String::as_str).filter(|it| !it.is_empty()).collect();
+        (names.join(" / ") == case.variant).then(|| (name, it.code(column)))
+    };
+    let repetitions: Vec<(VariantName, Code)> = view.cases_of(&case.case)?.iter().filter_map(repetition).collect();
+    Ok(FlakyRow { case: case.clone(), repetitions })
+}

@@ -1,0 +1,154 @@
+//! What an agent did: its events in order, what it made of its workspace, what it used.
+
+use jurat_format::value::{Val, Value};
+use jurat_report::{counted, duration, grouped, money, pretty_json};
+use maud::{Markup, html};
+
+use super::case::CasePage;
+use crate::part::text::{excerpt, line, lines, sentence};
+use crate::part::value;
+
+/// How many events a page has.
+const EVENTS: usize = 500;
+
+pub(super) fn section(page: &CasePage, evidence: &Value) -> Markup {
+    let events = evidence.get("trace").and_then(Val::as_list).unwrap_or_default();
+    html! {
+        section.agent aria-labelledby="agent" {
+            h2 id="agent" { "What the agent did" }
+            (facts(evidence))
+            (timeline(events))
+            (event_list(page, events))
+            (workspace(evidence))
+        }
+    }
+}
+
+fn text<'v>(value: &'v Val<'_>, path: &[&str]) -> Option<&'v str> {
+    path.iter().try_fold(value, |value, key| value.get(key))?.as_str()
+}
+
+fn number(value: &Val<'_>, path: &[&str]) -> Option<f64> {
+    path.iter().try_fold(value, |value, key| value.get(key))?.as_f64()
+}
+
+fn facts(evidence: &Value) -> Markup {
+    let took = number(evidence, &["timing", "duration_seconds"]);
+    let took = took.and_then(|it| std::time::Duration::try_from_secs_f64(it).ok());
+    let facts = [
+        ("status", text(evidence, &["status"]).map(str::to_owned)),
+        ("because", text(evidence, &["error", "message"]).map(str::to_owned)),
+        ("runner", text(evidence, &["identity", "runner_type"]).map(str::to_owned)),
+        ("program", text(evidence, &["runner_metadata", "program", "version"]).map(str::to_owned)),
+        ("model", text(evidence, &["request", "requested_model"]).map(str::to_owned)),
+        ("ran in", text(evidence, &["runner_metadata", "place"]).map(str::to_owned)),
+        ("took", took.map(duration)),
+        ("requests", number(evidence, &["runner_metadata", "requests"]).map(|it| grouped(it as u64))),
+        ("input tokens", number(evidence, &["usage", "normalized", "input_tokens"]).map(|it| grouped(it as u64))),
+        ("output tokens", number(evidence, &["usage", "normalized", "output_tokens"]).map(|it| grouped(it as u64))),
+        ("cost", number(evidence, &["usage", "cost_usd"]).map(money)),
+    ];
+    html! {
+        dl.facts {
+            @for (name, fact) in facts {
+                @if let Some(fact) = fact { div { dt { (name) } dd { (line(&fact)) } } }
+            }
+        }
+    }
+}
+
+/// Events as marks in lanes, in their order: traces do not always have times.
+fn timeline(events: &[Value]) -> Markup {
+    let lanes = ["messages", "tools", "notes"];
+    let lane = |event: &Value| match text(event, &["event_type"]).unwrap_or_default() {
+        "tool_call" | "tool_result" => 1,
+        "model_message" | "final_output" | "message" | "user_message" | "assistant_message" => 0,
+        _ => 2,
+    };
+    let width = 100.0 / events.len().max(1) as f64;
+    html! {
+        @if !events.is_empty() {
+            figure.timeline {
+                svg viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label={ (counted(events.len() as u64, "event")) " in order, by kind" } {
+                    @for (ix, event) in events.iter().enumerate().take(2000) {
+                        rect class={ "lane-" (lane(event)) } x=(crate::part::bar::place(ix as f64 * width)) y=(lane(event) * 10 + 1) width=(crate::part::bar::place((width * 0.86).max(0.05))) height="8" {}
+                    }
+                }
+                figcaption { "Rows from the top: " (lanes.join(", ")) ". In the order of events, not to scale of time." }
+            }
+        }
+    }
+}
+
+fn event_list(page: &CasePage, events: &[Value]) -> Markup {
+    let from = usize::try_from(page.route.from).unwrap_or(usize::MAX).min(events.len());
+    let end = (from + EVENTS).min(events.len());
+    html! {
+        h3 { (counted(events.len() as u64, "event")) }
+        ol.events start=(from + 1) {
+            @for event in &events[from..end] { (one_event(event)) }
+        }
+        @if events.len() > EVENTS {
+            nav.pager aria-label="Events" {
+                @if from > 0 { a href=(page.at_event(from.saturating_sub(EVENTS) as u64)) { "‹ earlier events" } }
+                span { (grouped(from as u64 + 1)) "–" (grouped(end as u64)) " of " (grouped(events.len() as u64)) }
+                @if end < events.len() {
+                    a href=(page.at_event(end as u64)) { "later events ›" }
+                    a href=(page.at_event(((events.len() - 1) / EVENTS * EVENTS) as u64)) { "last" }
+                }
+            }
+        }
+    }
+}
+
+fn one_event(event: &Value) -> Markup {
+    let kind = text(event, &["event_type"]).unwrap_or("event");
+    let tool = text(event, &["tool_name"]);
+    let arguments = event.get("parsed_arguments").or_else(|| event.get("raw_arguments"));
+    let content = event.get("content").or_else(|| event.get("output")).or_else(|| event.get("result"));
+    html! {
+        li.event data-row="" {
+            span.tag { (line(kind)) }
+            @if let Some(tool) = tool { " " code { (line(tool)) } }
+            @if let Some(arguments) = arguments {
+                @let printed = arguments.as_str().map_or_else(|| pretty_json(arguments), str::to_owned);
+                @if printed.len() > 160 { details { summary { "arguments" } pre tabindex="0" { (lines(&printed)) } } }
+                @else { " " code { (line(&printed)) } }
+            }
+            @if let Some(content) = content {
+                @let printed = content.as_str().map_or_else(|| pretty_json(content), str::to_owned);
+                @if printed.len() > 600 { details { summary { (excerpt(&printed, 160)) } pre tabindex="0" { (lines(&printed)) } } }
+                @else if !printed.is_empty() { pre tabindex="0" { (lines(&printed)) } }
+            }
+        }
+    }
+}
+
+fn workspace(evidence: &Value) -> Markup {
+    let changes = evidence.get("workspace").unwrap_or(&Val::Null);
+    let lists =
+        ["added", "changed", "removed"].map(|key| (key, changes.get(key).and_then(Val::as_list).unwrap_or_default()));
+    let files = changes.get("files").and_then(Val::as_map);
+    let outputs = evidence.get("output_artifacts").and_then(Val::as_list).unwrap_or_default();
+    html! {
+        @if lists.iter().any(|(_, it)| !it.is_empty()) {
+            h3 { "Workspace" }
+            ul.files {
+                @for (word, paths) in lists {
+                    @for path in paths.iter().filter_map(Val::as_str) {
+                        @let file = files.and_then(|it| it.get(path));
+                        li {
+                            span.tag { (word) } " " code { (line(path)) }
+                            @if let Some(diff) = file.and_then(|it| text(it, &["diff"])) { details { summary { "diff" } (value::unified(diff)) } }
+                        }
+                    }
+                }
+            }
+        }
+        @if !outputs.is_empty() {
+            h3 { "Key outputs" }
+            ul.files { @for output in outputs { li { code { (excerpt(&output.to_string(), 600)) } } } }
+        }
+        @if let Some(message) = text(evidence, &["error", "message"]) { p.note { (sentence(message)) } }
+    }
+}

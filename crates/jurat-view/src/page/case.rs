@@ -1,0 +1,238 @@
+//! One case: its tasks, the one that is explained, and the evidence below.
+
+use std::time::Duration;
+
+use jurat_core::report::explanation::Explanation;
+use jurat_core::report::scenario::ScenarioGraph;
+use jurat_core::report::transcript::Transcript;
+use jurat_core::suite::Gate;
+use jurat_engine::view::Code;
+use jurat_engine::view::query::{Sort, Spent};
+use jurat_format::value::Value;
+use jurat_report::{counted, duration, grouped, money, score};
+use maud::{Markup, html};
+
+use super::shell::RunLinks;
+use super::{Section, Shell, agent, explained, transcript};
+use crate::part::text::{excerpt, line, sentence};
+use crate::part::value;
+use crate::part::verdict::{badge, of_code};
+use crate::route::{Address, Case, Cases, Form, Route, RunPage, Text, VariantName};
+
+/// The part of a case that is its row, in addresses of whole values.
+pub(crate) const ROW: &str = "row";
+
+/// What the page shows.
+#[derive(Debug)]
+pub(crate) struct CasePage {
+    /// The id of the run in addresses.
+    pub(crate) run: String,
+    pub(crate) suite: String,
+    pub(crate) route: Case,
+    pub(crate) name: String,
+    pub(crate) code: Code,
+    /// Why it could not be judged, where no task says so.
+    pub(crate) message: String,
+    pub(crate) took: Option<Duration>,
+    pub(crate) spent: Option<Spent>,
+    /// The cases of its row, when there are several.
+    pub(crate) replicates: Vec<Replicate>,
+    /// Its place in the query that led here; nothing where that is not known.
+    pub(crate) neighbours: Option<Neighbours>,
+    pub(crate) tasks: Vec<TaskLine>,
+    pub(crate) explained: Option<Explanation>,
+    pub(crate) graph: Option<ScenarioGraph>,
+    pub(crate) transcript: Option<Transcript>,
+    pub(crate) agent: Option<Value>,
+    /// The row, or why it is not there.
+    pub(crate) row: Result<Value, String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Replicate {
+    pub(crate) variant: VariantName,
+    pub(crate) code: Code,
+    pub(crate) is_own: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Neighbours {
+    /// From 1.
+    pub(crate) place: u64,
+    pub(crate) of: u64,
+    pub(crate) before: Option<Case>,
+    pub(crate) after: Option<Case>,
+}
+
+#[derive(Debug)]
+pub(crate) struct TaskLine {
+    pub(crate) ix: u32,
+    pub(crate) id: String,
+    pub(crate) gate: Gate,
+    /// How deep it stands in the tree of tasks.
+    pub(crate) depth: usize,
+    pub(crate) code: Code,
+    /// The task that it was skipped because of.
+    pub(crate) because: Option<String>,
+    pub(crate) label: Option<String>,
+    pub(crate) score: Option<f64>,
+}
+
+impl CasePage {
+    fn at(&self, case: Case) -> Route {
+        Route::Run { run: self.run.clone(), page: RunPage::Case(case) }
+    }
+
+    /// This page with another task chosen.
+    pub(crate) fn at_task(&self, id: &str) -> Route {
+        self.at(Case { task: Some(id.to_owned()), turn: None, ..self.route.clone() })
+    }
+
+    pub(crate) fn at_turn(&self, turn: u32) -> Route {
+        self.at(Case { turn: Some(turn), ..self.route.clone() })
+    }
+
+    pub(crate) fn at_event(&self, from: u64) -> Route {
+        self.at(Case { from, ..self.route.clone() })
+    }
+
+    /// Where a value of this case is whole.
+    pub(crate) fn whole(&self, part: &str) -> Route {
+        let text = Text { id: self.route.id.clone(), variant: self.route.variant.clone(), part: part.to_owned() };
+        Route::Run { run: self.run.clone(), page: RunPage::Text(text) }
+    }
+}
+
+pub(crate) fn page(page: &CasePage) -> Markup {
+    let Case { q, sort, descending, .. } = &page.route;
+    let cases = Cases { q: q.clone(), sort: sort.clone(), descending: *descending, ..Cases::default() };
+    let list = Route::Run { run: page.run.clone(), page: RunPage::Cases(cases) };
+    let shell = Shell {
+        title: format!("{} of {}", page.name, page.suite),
+        run: Some(RunLinks { id: &page.run, suite: &page.suite, section: Section::Cases }),
+        steps: vec![("cases".to_owned(), Some(list)), (page.name.clone(), None)],
+        data: Some(Address { route: page.at(page.route.clone()), form: Form::Json }),
+    };
+    shell.page(&html! {
+        (neighbours(page))
+        (head(page))
+        (replicates(page))
+        @if let Some(it) = &page.transcript { (transcript::section(page, it, page.graph.as_ref())) }
+        @if let Some(it) = &page.agent { (agent::section(page, it)) }
+        @if !page.tasks.is_empty() {
+            div.split.case {
+                (task_tree(page))
+                div.results {
+                    @if let Some(it) = &page.explained { (explained::section(page, it)) }
+                }
+            }
+        }
+        (evidence(page))
+    })
+}
+
+fn neighbours(page: &CasePage) -> Markup {
+    html! {
+        @if let Some(it) = &page.neighbours {
+            nav.pager.near aria-label="Neighbouring cases" {
+                @if let Some(before) = &it.before { a href=(page.at(before.clone())) rel="prev" { "‹ " (excerpt(&before.id, 24)) } }
+                span {
+                    (grouped(it.place)) " of " (grouped(it.of))
+                    @if !page.route.q.is_empty() { " in " code { (excerpt(&page.route.q, 60)) } }
+                    @if page.route.sort != Sort::Input { ", by " (line(&page.route.sort.to_string())) }
+                }
+                @if let Some(after) = &it.after { a href=(page.at(after.clone())) rel="next" { (excerpt(&after.id, 24)) " ›" } }
+            }
+        }
+    }
+}
+
+fn head(page: &CasePage) -> Markup {
+    html! {
+        div.head {
+            h1 { (line(&page.name)) }
+            p.about {
+                (badge(of_code(page.code)))
+                (super::cases::variant(&page.route.variant))
+                @if let Some(took) = page.took { " · " (duration(took)) }
+                @if let Some(spent) = page.spent.as_ref().filter(|it| it.answers > 0) {
+                    @if let Some(cost) = spent.cost_usd() { " · " (money(cost)) }
+                    " · " (counted(u64::from(spent.answers), "response")) ", " (spent.reused) " reused"
+                    " · " (counted(spent.tokens, "token"))
+                }
+            }
+        }
+        @if !page.message.is_empty() { p.note { (sentence(&page.message)) } }
+    }
+}
+
+fn replicates(page: &CasePage) -> Markup {
+    html! {
+        @if !page.replicates.is_empty() {
+            nav.chips aria-label="Variants and repetitions of this row" {
+                @for it in &page.replicates {
+                    @let look = of_code(it.code);
+                    a class={ "chip " (look.class) } href=(page.at(Case { variant: it.variant.clone(), turn: None, from: 0, ..page.route.clone() })) aria-current=[it.is_own.then_some("true")] {
+                        span.glyph { (look.glyph) span.hidden { " " (look.word) } }
+                        (super::cases::variant(&it.variant))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn task_tree(page: &CasePage) -> Markup {
+    let chosen = page.explained.as_ref().map(|it| it.task.as_str());
+    html! {
+        nav.tasks aria-label="Tasks" {
+            h2 { "Tasks" }
+            ul {
+                @for task in &page.tasks { (task_line(page, task, chosen == Some(task.id.as_str()))) }
+            }
+        }
+    }
+}
+
+fn task_line(page: &CasePage, task: &TaskLine, is_chosen: bool) -> Markup {
+    let look = of_code(task.code);
+    html! {
+        li class={ "depth-" (task.depth.min(6)) " " (look.class) } data-row="" {
+            a.open href=(page.at_task(&task.id)) aria-current=[is_chosen.then_some("true")] {
+                span.glyph aria-hidden="true" { (look.glyph) }
+                span.name { (line(&task.id)) }
+                span.hidden { " " (look.word) }
+                @if task.gate != Gate::None { " " span.tag { "gate" } }
+                @if let Some(label) = &task.label { " " span.mark { (excerpt(label, 24)) } }
+                @if let Some(number) = task.score { " " span.mark { (score(number)) } }
+            }
+            @if let Some(because) = &task.because {
+                span.because { "skipped: see " a href=(page.at_task(because)) { (line(because)) } }
+            }
+        }
+    }
+}
+
+fn evidence(page: &CasePage) -> Markup {
+    html! {
+        section aria-labelledby="evidence" {
+            h2 id="evidence" { "Evidence" }
+            @match &page.row {
+                Err(reason) => p.note { (sentence(reason)) },
+                Ok(row) => {
+                    @if let Some(members) = row.as_map() {
+                        dl.members {
+                            @for (key, member) in members.iter() {
+                                dt { (line(key)) }
+                                dd { (value::value(member, &page.whole(ROW))) }
+                            }
+                        }
+                    } @else {
+                        (value::value(row, &page.whole(ROW)))
+                    }
+                    p { a href=(page.whole(ROW)) { "The whole row as JSON" } }
+                },
+            }
+        }
+    }
+}

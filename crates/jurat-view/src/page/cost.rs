@@ -1,0 +1,161 @@
+//! What a run took: money, tokens and time.
+
+use std::time::Duration;
+
+use jurat_core::report::RunReport;
+use jurat_engine::view::query::{BUCKETS, Spent, bucket_end};
+use jurat_report::{counted, duration, grouped, money};
+use maud::{Markup, html};
+
+use super::shell::RunLinks;
+use super::{Section, Shell, totals};
+use crate::part::bar::place;
+use crate::part::text::{excerpt, line};
+use crate::route::{Case, Route, RunPage};
+
+/// What the page shows.
+#[derive(Debug)]
+pub(crate) struct CostPage {
+    /// The id of the run in addresses.
+    pub(crate) run: String,
+    pub(crate) report: RunReport,
+    pub(crate) tasks: Vec<SpentLine>,
+    pub(crate) models: Vec<SpentLine>,
+    /// How many responses took how long.
+    pub(crate) latencies: [u64; BUCKETS],
+    pub(crate) dearest: Vec<SpentCase>,
+    pub(crate) slowest: Vec<SpentCase>,
+}
+
+#[derive(Debug)]
+pub(crate) struct SpentLine {
+    pub(crate) name: String,
+    pub(crate) spent: Spent,
+}
+
+#[derive(Debug)]
+pub(crate) struct SpentCase {
+    pub(crate) name: String,
+    pub(crate) took: Option<Duration>,
+    pub(crate) spent: Spent,
+}
+
+pub(crate) fn page(page: &CostPage) -> Markup {
+    let route = Route::Run { run: page.run.clone(), page: RunPage::Cost };
+    let shell = Shell {
+        title: format!("Cost of {}", page.report.suite),
+        run: Some(RunLinks { id: &page.run, suite: &page.report.suite, section: Section::Cost }),
+        steps: vec![("cost".to_owned(), None)],
+        data: Some(route.json()),
+    };
+    let n_responses: u64 = page.latencies.iter().sum();
+    shell.page(&html! {
+        h1 { "Cost and time" }
+        @if page.tasks.is_empty() { p { "This run asked no model." } }
+        (spent_table("By task", "Task", &page.tasks))
+        (spent_table("By model", "Model", &page.models))
+        (totals::subjects(&page.run, &page.report.subjects))
+        @if n_responses > 0 { (latencies(&page.latencies, n_responses)) }
+        @if !page.dearest.is_empty() { (case_table(page, "Dearest cases", &page.dearest)) }
+        (case_table(page, "Slowest cases", &page.slowest))
+    })
+}
+
+fn spent_table(title: &str, what: &str, rows: &[SpentLine]) -> Markup {
+    html! {
+        @if !rows.is_empty() {
+            section {
+                h2 { (title) }
+                div.scroll tabindex="0" role="region" aria-label=(title) {
+                    table.rows {
+                        thead { tr { th scope="col" { (what) } th.number scope="col" { "Responses" } th.number scope="col" { "Reused" } th.number scope="col" { "Requests" } th.number scope="col" { "Failed" } th.number scope="col" { "Tokens" } th.number scope="col" { "Cost" } th.number scope="col" { "Mean latency" } } }
+                        tbody {
+                            @for row in rows {
+                                tr data-row="" {
+                                    th scope="row" { (line(&row.name)) }
+                                    td.number { (grouped(u64::from(row.spent.answers))) }
+                                    td.number { (grouped(u64::from(row.spent.reused))) }
+                                    td.number { (grouped(u64::from(row.spent.requests))) }
+                                    td.number { (grouped(u64::from(row.spent.failed_requests))) }
+                                    td.number { (grouped(row.spent.tokens)) }
+                                    td.number { (cost(&row.spent)) }
+                                    td.number { @if row.spent.answers > 0 { (duration(row.spent.latency / row.spent.answers)) } @else { span.none { "–" } } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn cost(spent: &Spent) -> Markup {
+    html! {
+        @match spent.cost_usd() {
+            Some(cost) => { (money(cost)) @if spent.unpriced > 0 { span.hint title={ (counted(u64::from(spent.unpriced), "response")) " without a known price" } { " +?" } } },
+            None => span.none { "–" },
+        }
+    }
+}
+
+fn latencies(counts: &[u64; BUCKETS], n: u64) -> Markup {
+    let first = counts.iter().position(|it| *it > 0).unwrap_or(0);
+    let last = counts.iter().rposition(|it| *it > 0).unwrap_or(0);
+    let most = counts.iter().copied().max().unwrap_or(1).max(1) as f64;
+    let width = 100.0 / (last - first + 1) as f64;
+    let within = |share: f64| {
+        let wanted = (share * n as f64).ceil() as u64;
+        let mut seen = 0;
+        let at = counts.iter().position(|it| {
+            seen += it;
+            seen >= wanted
+        });
+        duration(bucket_end(at.unwrap_or(last)))
+    };
+    html! {
+        section aria-labelledby="latency" {
+            h2 id="latency" { "Latency of responses" }
+            div.tiles {
+                @for (name, share) in [("half took at most", 0.5), ("95 % took at most", 0.95), ("99 % took at most", 0.99)] {
+                    div.tile { span.figure { (within(share)) } span.caption { (name) } }
+                }
+            }
+            svg.histogram viewBox="0 0 100 40" preserveAspectRatio="none" role="img" aria-label={ "Latency of " (counted(n, "response")) } {
+                @for (ix, count) in counts[first..=last].iter().enumerate() {
+                    @let height = 38.0 * *count as f64 / most;
+                    rect x=(place(ix as f64 * width)) y=(place(40.0 - height)) width=(place(width * 0.9)) height=(place(height)) {}
+                }
+            }
+            p.hint { "From " (duration(bucket_end(first))) " to " (duration(bucket_end(last))) ". Counted in buckets that grow by the square root of two; the figures are upper ends of their buckets." }
+            details {
+                summary { "The same as a table" }
+                table.rows { thead { tr { th scope="col" { "At most" } th.number scope="col" { "Responses" } } } tbody { @for ix in first..=last { tr { td { (duration(bucket_end(ix))) } td.number { (grouped(counts[ix])) } } } } }
+            }
+        }
+    }
+}
+
+fn case_table(page: &CostPage, title: &str, rows: &[SpentCase]) -> Markup {
+    html! {
+        section {
+            h2 { (title) }
+            div.scroll tabindex="0" role="region" aria-label=(title) {
+                table.rows {
+                    thead { tr { th scope="col" { "Case" } th.number scope="col" { "Took" } th.number scope="col" { "Responses" } th.number scope="col" { "Tokens" } th.number scope="col" { "Cost" } } }
+                    tbody {
+                        @for row in rows {
+                            tr data-row="" {
+                                th scope="row" { a.open href=(Route::Run { run: page.run.clone(), page: RunPage::Case(Case { id: row.name.clone(), ..Case::default() }) }) { (excerpt(&row.name, 60)) } }
+                                td.number { @if let Some(took) = row.took { (duration(took)) } @else { span.none { "–" } } }
+                                td.number { (grouped(u64::from(row.spent.answers))) }
+                                td.number { (grouped(row.spent.tokens)) }
+                                td.number { (cost(&row.spent)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

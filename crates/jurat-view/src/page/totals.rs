@@ -1,0 +1,182 @@
+//! Tables of totals that several pages have: tasks, slices, subjects, dimensions.
+
+use jurat_core::report::{DimensionTotal, RunReport, SliceTotal, SubjectTotal, TaskTotal, interval};
+use jurat_engine::view::query::{quoted_name, quoted_value};
+use jurat_report::{duration, grouped, money, rate, score};
+use maud::{Markup, html};
+
+use super::shell::cases;
+use crate::part::bar;
+use crate::part::text::{excerpt, line, lines};
+
+/// How many labels of a task are listed.
+const MOST_LABELS: usize = 6;
+
+pub(super) fn tasks(run: &str, report: &RunReport) -> Markup {
+    let has_marks = report.tasks.iter().any(|it| it.score.is_some() || !it.labels.is_empty());
+    html! {
+        section aria-labelledby="tasks" {
+            h2 id="tasks" { "Tasks" }
+            div.scroll tabindex="0" role="region" aria-label="Tasks" {
+                table.rows {
+                    thead {
+                        tr {
+                            th scope="col" { "Task" }
+                            th scope="col" { "Kind" }
+                            th.number scope="col" { "Passed" }
+                            th.number scope="col" { "Failed" }
+                            th.number scope="col" { "Skipped" }
+                            th.number scope="col" { "Error" }
+                            th.number scope="col" { "Pass rate" }
+                            th.wide scope="col" { "95 % interval" }
+                            @if has_marks { th scope="col" { "Labels and scores" } }
+                        }
+                    }
+                    tbody { @for task in &report.tasks { (task_row(run, task, has_marks)) } }
+                }
+            }
+        }
+    }
+}
+
+fn task_row(run: &str, task: &TaskTotal, has_marks: bool) -> Markup {
+    let (counts, name) = (&task.counts, quoted_name(&task.id));
+    let cell = |n: u64, word: &str| {
+        let route = cases(run, &format!("task:{name}={word}"));
+        html! { td.number { @if n > 0 { a href=(route) { (grouped(n)) } } @else { span.none { "0" } } } }
+    };
+    html! {
+        tr data-row="" {
+            th scope="row" {
+                (line(&task.id)) @if !task.is_counted() { " " span.tag { "gate" } }
+                @if let Some(scenario) = &task.scenario { " " span.tag { (line(scenario)) } }
+            }
+            td { (line(&task.kind)) }
+            (cell(counts.passed, "passed"))
+            (cell(counts.failed, "failed"))
+            (cell(counts.skipped, "skipped"))
+            (cell(counts.errored, "error"))
+            td.number { (rate(counts.pass_rate())) }
+            td.wide { (bar::interval(&task.id, counts.pass_rate(), task.interval())) }
+            @if has_marks { td.labels { (marks(run, task, &name)) } }
+        }
+    }
+}
+
+fn marks(run: &str, task: &TaskTotal, name: &str) -> Markup {
+    html! {
+        @if let Some(mean) = task.score { "mean " (score(mean.mean)) " of " (grouped(mean.n)) " " }
+        @for (label, n) in task.labels.iter().take(MOST_LABELS) {
+            a href=(cases(run, &format!("label:{name}={}", quoted_value(label)))) { (excerpt(label, 24)) } " " (grouped(*n)) " "
+        }
+        @if task.labels.len() > MOST_LABELS { "and " (task.labels.len() - MOST_LABELS) " more" }
+    }
+}
+
+/// Slices, those with the worst lower bound first.
+pub(super) fn slices(run: &str, slices: &[SliceTotal], least: u64) -> Markup {
+    let mut sorted: Vec<&SliceTotal> =
+        slices.iter().filter(|it| it.counts.passed + it.counts.failed >= least).collect();
+    let low = |it: &SliceTotal| interval(&it.counts, it.independence).map_or(2.0, |it| it.low);
+    sorted.sort_by(|one, other| low(one).total_cmp(&low(other)));
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Slices" {
+            table.rows {
+                thead {
+                    tr {
+                        th scope="col" { "Path" } th scope="col" { "Value" } th.number scope="col" { "Judged" }
+                        th.number scope="col" { "Pass rate" } th.wide scope="col" { "95 % interval" } th.number scope="col" { "Errors" }
+                    }
+                }
+                tbody {
+                    @for it in sorted {
+                        @let found = interval(&it.counts, it.independence);
+                        tr data-row="" {
+                            td { (line(&it.path)) }
+                            th scope="row" {
+                                @match &it.value {
+                                    Some(value) => a.open href=(cases(run, &format!("group:{}={}", quoted_name(&it.path), quoted_value(value)))) { (line(value)) },
+                                    None => span.none { "none" },
+                                }
+                            }
+                            td.number { (grouped(it.counts.passed + it.counts.failed)) }
+                            td.number { (rate(it.counts.pass_rate())) }
+                            td.wide { (bar::interval(it.value.as_deref().unwrap_or("none"), it.counts.pass_rate(), found)) }
+                            td.number { (grouped(it.counts.errored)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn subjects(run: &str, subjects: &[SubjectTotal]) -> Markup {
+    html! {
+        @if !subjects.is_empty() {
+            section aria-labelledby="subjects" {
+                h2 id="subjects" { "Prompts and subjects" }
+                div.scroll tabindex="0" role="region" aria-label="Prompts and subjects" {
+                    table.rows {
+                        thead {
+                            tr {
+                                th scope="col" { "Variant" } th.number scope="col" { "Cases" } th.number scope="col" { "Pass rate" }
+                                th.wide scope="col" { "95 % interval" } th.number scope="col" { "Tokens" } th.number scope="col" { "Cost" } th.number scope="col" { "Mean latency" }
+                            }
+                        }
+                        tbody {
+                            @for it in subjects {
+                                tr data-row="" {
+                                    th scope="row" { a.open href=(cases(run, &variant_query(it))) { (line(&it.name())) } }
+                                    td.number { (grouped(it.cases.total())) }
+                                    td.number { (rate(it.counts.pass_rate())) }
+                                    td.wide { (bar::interval(&it.name(), it.counts.pass_rate(), interval(&it.counts, it.independence))) }
+                                    td.number { (grouped(it.usage.input + it.usage.output)) }
+                                    td.number { @if let Some(cost) = it.cost_usd { (money(cost)) } @else { span.none { "–" } } }
+                                    td.number { @if let Some(latency) = it.latency { (duration(latency)) } @else { span.none { "–" } } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn variant_query(it: &SubjectTotal) -> String {
+    let prompt = it.prompt.as_ref().map(|it| format!("prompt:{}", quoted_value(it)));
+    let subject = it.subject.as_ref().map(|it| format!("subject:{}", quoted_value(it)));
+    prompt.into_iter().chain(subject).collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn dimensions(dimensions: &[DimensionTotal]) -> Markup {
+    html! {
+        @if !dimensions.is_empty() {
+            section aria-labelledby="dimensions" {
+                h2 id="dimensions" { "Dimensions" }
+                div.scroll tabindex="0" role="region" aria-label="Dimensions" {
+                    table.rows {
+                        thead { tr { th scope="col" { "Dimension" } th.number scope="col" { "Score of 10" } th.number scope="col" { "Judged" } th.wide scope="col" { "95 % interval" } th scope="col" { "Judges" } } }
+                        tbody {
+                            @for it in dimensions {
+                                tr {
+                                    th scope="row" { (line(&it.name)) }
+                                    td.number { @if let Some(number) = it.score() { (score(number)) } @else { span.none { "–" } } }
+                                    td.number { (grouped(it.counts.passed + it.counts.failed)) }
+                                    td.wide { (bar::interval(&it.name, it.counts.pass_rate(), interval(&it.counts, it.independence))) }
+                                    td { @if let Some(judged) = &it.judged { "mean " (score(judged.mean)) " of " (grouped(judged.n)) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A text that can be unfolded.
+pub(super) fn folded(title: &str, text: &str) -> Markup {
+    html! { details { summary { (title) } pre tabindex="0" { (lines(text)) } } }
+}
