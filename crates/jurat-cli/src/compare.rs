@@ -109,7 +109,7 @@ fn path(text: &str) -> Result<FieldPath, String> {
 }
 
 impl ComparisonArguments {
-    pub(crate) fn options(&self, described: usize) -> CompareOptions {
+    fn options(&self, listed: usize, described: usize) -> CompareOptions {
         CompareOptions {
             confidence: self.confidence,
             unpaired: self.unpaired,
@@ -121,6 +121,7 @@ impl ComparisonArguments {
                 Test::Wilcoxon => ScoreTest::Wilcoxon,
             },
             common: self.common,
+            listed,
             described,
             ..CompareOptions::default()
         }
@@ -145,7 +146,10 @@ impl Compare {
     }
 
     fn compared(&self) -> Result<Comparison, jurat::Error> {
-        let options = self.options.options(self.most_cases());
+        let most = self.most_cases();
+        // A program that reads JSON gets every case that changed; what was answered, of the first.
+        let listed = if self.format() == ComparisonFormat::Json { usize::MAX } else { most };
+        let options = self.options.options(listed, most);
         let dimension = self.by.map(|it| match it {
             By::Prompt => Dimension::Prompt,
             By::Subject => Dimension::Subject,

@@ -92,6 +92,7 @@ fn how(py: Python<'_>, options: &Options) -> PyResult<CompareOptions> {
         cluster,
         score_test,
         common: options.common,
+        listed: usize::MAX,
         described: options.described,
         ..CompareOptions::default()
     })

@@ -27,8 +27,8 @@ use jurat_engine::contrast::{ComparedSide, compare as compare_sides};
 
 pub use jurat_core::contrast::provenance::{Finding, Note};
 pub use jurat_core::contrast::{
-    About, Change, ChangeSide, Comparison, Contrast, Direction, LabelChanges, Line, PairCounts, Payer, Ranking,
-    ScoreTest, Side, SidePair,
+    About, Change, ChangeCounts, ChangeSide, Comparison, Contrast, Direction, LabelChanges, Line, PairCounts, Payer,
+    Ranking, ScoreTest, Side, SidePair,
 };
 pub use jurat_core::statistics::{Confidence, Word};
 pub use jurat_engine::contrast::{CompareError, CompareOptions, Dimension, Selection};

@@ -77,7 +77,7 @@ pub fn rehearse(directory: impl AsRef<Path>, run: &str, options: &GateOptions) -
 }
 
 fn compare_options(policy: &Policy) -> CompareOptions {
-    CompareOptions { allow: policy.allow.clone(), described: DESCRIBED, ..CompareOptions::default() }
+    CompareOptions { allow: policy.allow.clone(), listed: DESCRIBED, described: DESCRIBED, ..CompareOptions::default() }
 }
 
 /// The policy that was given, or that of the suite that was run.

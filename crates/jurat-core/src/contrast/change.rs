@@ -1,8 +1,10 @@
 //! Units that ended otherwise in NEW than in BASE.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::statistics::{Tally, benjamini_hochberg, fisher};
+use crate::statistics::{Tally, fisher};
 
 /// Which way a unit changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,7 +21,7 @@ pub struct ChangeSide {
     pub passed: u32,
     pub judged: u32,
     /// The verdict, in one word.
-    pub word: String,
+    pub word: &'static str,
     /// The number of one of its cases, for those who look it up.
     pub case_ix: u64,
     /// What was answered, where it is known; of one repetition.
@@ -29,10 +31,6 @@ pub struct ChangeSide {
 }
 
 impl ChangeSide {
-    fn tally(&self) -> Tally {
-        Tally { passed: self.passed.into(), judged: self.judged.into() }
-    }
-
     fn rate(&self) -> f64 {
         f64::from(self.passed) / f64::from(self.judged.max(1))
     }
@@ -56,9 +54,9 @@ pub struct Change {
     pub prompt: Option<String>,
     pub subject: Option<String>,
     /// The tasks that ended otherwise, the first of the suite first.
-    pub tasks: Vec<String>,
+    pub tasks: Arc<[String]>,
     /// How each of them ended before and now.
-    pub of_tasks: Vec<TaskChange>,
+    pub of_tasks: Arc<[TaskChange]>,
     pub base: ChangeSide,
     pub new: ChangeSide,
     /// That of Fisher's test, for repeated units.
@@ -69,6 +67,22 @@ pub struct Change {
     pub is_critical: bool,
     /// Whether both sides rest on the same answer, so that it is the judging that differs; `None` when that is not known.
     pub same_answer: Option<bool>,
+}
+
+/// How many units ended otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ChangeCounts {
+    pub regressions: u64,
+    pub fixes: u64,
+}
+
+impl ChangeCounts {
+    pub fn of(&self, direction: Direction) -> u64 {
+        match direction {
+            Direction::Regression => self.regressions,
+            Direction::Fix => self.fixes,
+        }
+    }
 }
 
 /// A change is probably no chance when its q is at most this.
@@ -84,31 +98,167 @@ impl Change {
         self.new.rate() - self.base.rate()
     }
 
-    fn is_repeated(&self) -> bool {
-        self.base.judged > 1 || self.new.judged > 1
+    /// How often it passed and was judged on both sides, for repeated units.
+    fn repeated(&self) -> Option<Tallies> {
+        let is_repeated = self.base.judged > 1 || self.new.judged > 1;
+        is_repeated.then_some([self.base.passed, self.base.judged, self.new.passed, self.new.judged])
     }
 }
 
-/// Says which changes of repeated units are probably no chance, and puts changes in order: critical ones first, then by size, then by id.
-/// `n_units` is how many units were compared: those that did not change are part of the family too.
-pub fn rank_changes(changes: &mut [Change], n_units: u64) {
-    let p: Vec<f64> =
-        changes.iter().filter(|it| it.is_repeated()).filter_map(|it| fisher(it.base.tally(), it.new.tally())).collect();
-    // A unit that did not change has p = 1, which is the last of any order and changes no other q.
-    let unchanged = usize::try_from(n_units).unwrap_or(usize::MAX).saturating_sub(p.len());
-    let family: Vec<f64> = p.iter().copied().chain(std::iter::repeat_n(1.0, unchanged)).collect();
-    let adjusted = if p.is_empty() { Vec::new() } else { benjamini_hochberg(&family) };
-    for ((change, p), q) in changes.iter_mut().filter(|it| it.is_repeated()).zip(p).zip(adjusted) {
-        change.p = Some(p);
-        change.is_likely = q <= LIKELY;
+/// Passed and judged in BASE, then in NEW.
+type Tallies = [u32; 4];
+
+/// Changes while they are gathered. Only those that are listed are held: of a million changes a reader sees twenty.
+#[derive(Debug)]
+pub struct ChangeList {
+    /// How many of each direction are listed.
+    most: usize,
+    counts: ChangeCounts,
+    regressions: Vec<Change>,
+    fixes: Vec<Change>,
+    /// How many repeated units have the same tallies. There are few kinds, so a test for each unit is one for each kind.
+    kinds: BTreeMap<Tallies, u64>,
+}
+
+impl ChangeList {
+    pub fn new(most: usize) -> ChangeList {
+        ChangeList {
+            most,
+            counts: ChangeCounts::default(),
+            regressions: Vec::new(),
+            fixes: Vec::new(),
+            kinds: BTreeMap::new(),
+        }
     }
+
+    pub fn add(&mut self, change: Change) {
+        if let Some(tallies) = change.repeated() {
+            *self.kinds.entry(tallies).or_default() += 1;
+        }
+        let (own, n) = match change.direction() {
+            Direction::Regression => (&mut self.regressions, &mut self.counts.regressions),
+            Direction::Fix => (&mut self.fixes, &mut self.counts.fixes),
+        };
+        *n += 1;
+        own.push(change);
+        // Sorted rarely, and never held by more than twice what is listed.
+        if own.len() >= self.most.saturating_mul(2).max(64) {
+            first(own, self.most);
+        }
+    }
+
+    /// How many there are, and those that are listed: critical ones first, then by size, then by id. `n_units` is how many units were compared:
+    /// those that did not change are part of the family too.
+    pub fn finish(mut self, n_units: u64) -> (ChangeCounts, Vec<Change>) {
+        let tested = tested(&self.kinds, n_units);
+        first(&mut self.regressions, self.most);
+        first(&mut self.fixes, self.most);
+        let mut changes = self.regressions;
+        changes.append(&mut self.fixes);
+        changes.sort_by(order);
+        for change in &mut changes {
+            if let Some((p, is_likely)) = change.repeated().and_then(|it| tested.get(&it)) {
+                change.p = Some(*p);
+                change.is_likely = *is_likely;
+            }
+        }
+        (self.counts, changes)
+    }
+}
+
+/// Leaves the first of some changes in their order.
+fn first(changes: &mut Vec<Change>, most: usize) {
     changes.sort_by(order);
+    changes.truncate(most);
+}
+
+/// The p value of each kind of change, and whether it is probably no chance by Benjamini and Hochberg's procedure over all units.
+/// A unit that did not change has p = 1, which is the last of any order and changes no other q.
+fn tested(kinds: &BTreeMap<Tallies, u64>, n_units: u64) -> BTreeMap<Tallies, (f64, bool)> {
+    let p = |it: &Tallies| {
+        let tally = |passed: u32, judged: u32| Tally { passed: passed.into(), judged: judged.into() };
+        fisher(tally(it[0], it[1]), tally(it[2], it[3]))
+    };
+    let mut family: Vec<(f64, Tallies, u64)> = kinds.iter().filter_map(|(it, n)| Some((p(it)?, *it, *n))).collect();
+    family.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let n_changed: u64 = family.iter().map(|it| it.2).sum();
+    let n = n_units.max(n_changed) as f64;
+    let (mut rank, mut q) = (n_changed, 1.0_f64);
+    let mut tested = BTreeMap::new();
+    for (p, tallies, of_kind) in family.into_iter().rev() {
+        q = q.min(p * n / rank as f64);
+        rank -= of_kind;
+        tested.insert(tallies, (p, q <= LIKELY));
+    }
+    tested
 }
 
 fn order(one: &Change, other: &Change) -> Ordering {
     let size = |it: &Change| it.size().abs();
-    let named = |it: &Change| (it.id.clone(), it.prompt.clone(), it.subject.clone());
+    fn named(it: &Change) -> (&str, Option<&str>, Option<&str>) {
+        (&it.id, it.prompt.as_deref(), it.subject.as_deref())
+    }
     (other.is_critical.cmp(&one.is_critical))
         .then_with(|| size(other).total_cmp(&size(one)))
         .then_with(|| named(one).cmp(&named(other)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::statistics::benjamini_hochberg;
+
+    fn change(id: usize, base: (u32, u32), new: (u32, u32)) -> Change {
+        let side = |(passed, judged)| ChangeSide { passed, judged, ..ChangeSide::default() };
+        Change { id: format!("{id:03}"), base: side(base), new: side(new), ..Change::default() }
+    }
+
+    fn listed(changes: &[Change], most: usize, n_units: u64) -> (ChangeCounts, Vec<Change>) {
+        let mut list = ChangeList::new(most);
+        changes.iter().cloned().for_each(|it| list.add(it));
+        list.finish(n_units)
+    }
+
+    fn sides() -> impl Strategy<Value = Vec<(u32, u32)>> {
+        proptest::collection::vec((0..=3_u32, 0..=3_u32).prop_filter("it changed", |it| it.0 != it.1), 1..300)
+    }
+
+    proptest! {
+        /// A short list is the beginning of the long one, and counts do not depend on it.
+        #[test]
+        fn what_is_listed_is_the_first_of_all(sides in sides(), most in 1_usize..20) {
+            let changes: Vec<Change> = sides.iter().enumerate().map(|(ix, it)| change(ix, (it.0, 3), (it.1, 3))).collect();
+            let (counts, all) = listed(&changes, usize::MAX, 1000);
+            let (same, some) = listed(&changes, most, 1000);
+            prop_assert_eq!(counts, same);
+            for direction in [Direction::Regression, Direction::Fix] {
+                let of = |it: &[Change]| it.iter().filter(|it| it.direction() == direction).cloned().collect::<Vec<_>>();
+                prop_assert_eq!(of(&all).len() as u64, counts.of(direction));
+                prop_assert_eq!(&of(&all)[..most.min(of(&all).len())], &of(&some)[..]);
+            }
+        }
+
+        /// Testing each kind once gives what testing each unit gives.
+        #[test]
+        fn likely_changes_are_those_of_the_whole_family(sides in sides(), more in 0_u64..400) {
+            let changes: Vec<Change> = sides.iter().enumerate().map(|(ix, it)| change(ix, (it.0, 3), (it.1, 3))).collect();
+            let (_, all) = listed(&changes, usize::MAX, changes.len() as u64 + more);
+            let p: Vec<f64> = all.iter().filter_map(|it| it.p).chain((0..more).map(|_| 1.0)).collect();
+            for (change, q) in all.iter().zip(benjamini_hochberg(&p)) {
+                prop_assert_eq!(change.is_likely, q <= LIKELY, "{:?}", change);
+            }
+        }
+    }
+
+    #[test]
+    fn critical_changes_come_first_and_unrepeated_ones_have_no_p() {
+        let mut critical = change(9, (1, 1), (0, 1));
+        critical.is_critical = true;
+        let (counts, changes) = listed(&[change(1, (1, 1), (0, 1)), critical, change(0, (0, 1), (1, 1))], 5, 3);
+        assert_eq!(changes.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["009", "000", "001"]);
+        assert_eq!(counts, ChangeCounts { regressions: 2, fixes: 1 });
+        assert!(changes.iter().all(|it| it.p.is_none()));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::change::Change;
+use super::change::{Change, ChangeCounts};
 use super::labels::LabelChanges;
 use super::line::{About, Line};
 use super::provenance::Note;
@@ -76,7 +76,9 @@ pub struct Contrast {
     pub notes: Vec<Note>,
     pub lines: Vec<Line>,
     pub labels: Vec<LabelChanges>,
-    /// Units that ended otherwise, the worst first.
+    /// How many units ended otherwise.
+    pub n_changes: ChangeCounts,
+    /// Those of them that are listed, the worst first.
     pub changes: Vec<Change>,
     /// Units that a side could not judge, as many as were asked for, in the order of BASE.
     pub unjudged: Vec<Change>,

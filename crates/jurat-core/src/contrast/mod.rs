@@ -6,7 +6,7 @@
 //! * [`Ending`] and [`Repetitions`]: how a unit ended, and whether a pair of units can be compared ([`Standing`]);
 //! * [`RateLine`], [`JudgementLine`], [`ScoreLine`], [`spending`]: what is compared, as [`Line`]s;
 //! * [`adjust`]: lines of one family, adjusted for each other;
-//! * [`Change`]: a unit that ended otherwise, and its [`Cause`]s;
+//! * [`Change`]: a unit that ended otherwise, and its [`Cause`]s; [`ChangeList`] holds those that are listed;
 //! * [`provenance`]: what else differs between two sides than what they answered;
 //! * [`Comparison`]: all of it.
 
@@ -26,7 +26,7 @@ mod scores;
 pub mod spending;
 
 pub use cause::Cause;
-pub use change::{Change, ChangeSide, Direction, TaskChange, rank_changes};
+pub use change::{Change, ChangeCounts, ChangeList, ChangeSide, Direction, TaskChange};
 pub use comparison::{Comparison, Contrast, PairCounts, Side};
 pub use family::adjust;
 pub use judgements::JudgementLine;

@@ -51,7 +51,7 @@ impl Ending {
 }
 
 /// How a unit ended in all its repetitions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Repetitions([u32; Ending::COUNT]);
 
 /// Whether two units can be compared.

@@ -1,6 +1,7 @@
 //! Runs compared with each other: sides are read column by column, joined by the ids of their rows, and handed to [`jurat_core::contrast`].
 //!
-//! A column of a million verdicts is a megabyte, and at most two are held at a time; nothing else grows with the number of cases but the list of pairs.
+//! A column of a million verdicts is a megabyte, and at most two are held at a time; nothing else grows with the number of cases but the list of pairs,
+//! and of cases that changed only those that are listed are described.
 
 mod baseline;
 mod contrasting;
@@ -51,7 +52,9 @@ pub struct CompareOptions {
     pub score_test: ScoreTest,
     /// Whether three and more sides are compared on the rows that all of them have.
     pub common: bool,
-    /// How many regressions and how many fixes are described with what was answered.
+    /// How many regressions and how many fixes are listed; others are counted.
+    pub listed: usize,
+    /// How many of those are described with what was answered.
     pub described: usize,
     /// How many units that a side could not judge are listed.
     pub most_unjudged: usize,
@@ -67,6 +70,7 @@ impl Default for CompareOptions {
             cluster: None,
             score_test: ScoreTest::default(),
             common: false,
+            listed: usize::MAX,
             described: 10,
             most_unjudged: 0,
         }

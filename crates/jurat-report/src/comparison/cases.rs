@@ -32,7 +32,8 @@ pub(super) fn write(
         Direction::Regression => "worse in NEW",
         Direction::Fix => "better in NEW",
     };
-    writeln!(out, "\n{} ({})", style.meant(Meaning::Name, title), grouped(own.len() as u64))?;
+    let n = contrast.n_changes.of(direction);
+    writeln!(out, "\n{} ({})", style.meant(Meaning::Name, title), grouped(n))?;
     let mut table = Table::new(vec![
         Column::text("case"),
         Column::text("variant"),
@@ -52,8 +53,9 @@ pub(super) fn write(
         ]);
     }
     table.write(out, style, window)?;
-    if own.len() > options.most_cases {
-        writeln!(out, "… and {}; `--all` lists them", counted((own.len() - options.most_cases) as u64, "more case"))?;
+    let rest = n - own.len().min(options.most_cases) as u64;
+    if rest > 0 {
+        writeln!(out, "… and {}; `--all` lists them", counted(rest, "more case"))?;
     }
     for change in own.iter().take(options.most_cases) {
         write_difference(out, change, style)?;
@@ -95,7 +97,7 @@ pub fn marks(change: &Change) -> String {
 
 /// `passed`, or `2/3` for repeated units.
 pub fn verdict(side: &ChangeSide) -> String {
-    if side.judged > 1 { format!("{}/{}", side.passed, side.judged) } else { side.word.clone() }
+    if side.judged > 1 { format!("{}/{}", side.passed, side.judged) } else { side.word.to_owned() }
 }
 
 /// What was answered before and now, where that is known and differs.

@@ -257,9 +257,9 @@ fn write_change(members: &mut Members<'_>, change: &Change) {
             members.text(key, value);
         }
     }
-    members.texts("tasks", &change.tasks);
-    members.text("was", &change.base.word);
-    members.text("now", &change.new.word);
+    members.texts("tasks", change.tasks.iter());
+    members.text("was", change.base.word);
+    members.text("now", change.new.word);
     for (key, side) in [("base", &change.base), ("new", &change.new)] {
         members.object(key, |members| write_change_side(members, side));
     }

@@ -101,7 +101,8 @@ pub(crate) fn write_cases(text: &mut String, contrast: &Contrast) {
         if own.is_empty() {
             continue;
         }
-        let _ = writeln!(text, "<details>\n<summary>{title} ({})</summary>\n", own.len());
+        let n = contrast.n_changes.of(direction);
+        let _ = writeln!(text, "<details>\n<summary>{title} ({n})</summary>\n");
         for change in own.iter().take(MOST_CASES) {
             let variant = variant(change);
             let variant = if variant.is_empty() { variant } else { format!(" {}", code(&variant)) };
@@ -115,8 +116,9 @@ pub(crate) fn write_cases(text: &mut String, contrast: &Contrast) {
                 let _ = writeln!(text, "  - {}", code(&words::cut(&change.new.message, 300)));
             }
         }
-        if own.len() > MOST_CASES {
-            let _ = writeln!(text, "- … and {}", words::counted((own.len() - MOST_CASES) as u64, "more case"));
+        let rest = n - own.len().min(MOST_CASES) as u64;
+        if rest > 0 {
+            let _ = writeln!(text, "- … and {}", words::counted(rest, "more case"));
         }
         let _ = writeln!(text, "\n</details>\n");
     }

@@ -395,7 +395,7 @@ fn change_row(page: &ComparePage, contrast: &Contrast, change: &Change) -> Marku
                 @if !phrases::variant(change).is_empty() { " " span.soft { (line(&phrases::variant(change))) } }
             }
             td { (moved(&phrases::verdict(&change.base), &phrases::verdict(&change.new))) @if !marks.is_empty() { " " span.tag { (marks) } } }
-            td { ul.moves { @for it in &change.of_tasks { li { (task_move(contrast, it)) } } } }
+            td { ul.moves { @for it in change.of_tasks.iter() { li { (task_move(contrast, it)) } } } }
             td.answer { (answer(change)) }
             td { @if causes.is_empty() { span.none { "not known" } } @else { (causes.join(", ")) } }
         }

@@ -1,0 +1,72 @@
+//! What differs between two sides beside what was answered, as far as it is known case by case.
+
+use jurat_core::contrast::provenance::{Finding, Note};
+use jurat_format::problem::listed_all;
+
+use super::{Contrasting, Unit};
+use crate::contrast::CompareError;
+use crate::contrast::spending::same_answer;
+use crate::contrast::table::{Asked, Table};
+use crate::view::ViewError;
+
+impl Contrasting<'_> {
+    /// Finds rows whose content differs, as far as that is known.
+    pub(super) fn compare_rows(&mut self) -> Result<(), CompareError> {
+        let (was, now) = (self.base.questions()?, self.new.questions()?);
+        let [base, new] = [self.base, self.new].map(Table::n_variants);
+        let at = |of: &[u128], row: u32, n: usize| of.get(row as usize * n).copied().unwrap_or_default();
+        let mut unchecked = 0;
+        for (place, (base_row, new_row)) in self.rows.shared.iter().enumerate() {
+            match (at(&was, *base_row, base), at(&now, *new_row, new)) {
+                (0, _) | (_, 0) => unchecked += 1,
+                (was, now) if was != now => drop(self.differing.insert(place)),
+                _ => {}
+            }
+        }
+        let is_by_content = self.base.is_by_content()? && self.new.is_by_content()?;
+        if !self.differing.is_empty() {
+            self.notes.push(Note::new(Finding::RowDiffers, "", "").about(self.differing.len() as u64));
+        }
+        if unchecked > 0 && !is_by_content {
+            self.notes.push(Note::new(Finding::RowsNotChecked, "", "").about(unchecked));
+        }
+        Ok(())
+    }
+
+    /// Finds judges that others served.
+    pub(super) fn compare_served(&mut self) {
+        let [was, now] = &self.asked;
+        let mut tasks: Vec<&String> = was.served.keys().filter(|it| now.served.contains_key(*it)).collect();
+        tasks.sort_unstable();
+        let differing = tasks.into_iter().filter(|it| was.served[*it] != now.served[*it]);
+        let note = |task: &String| {
+            let words = |it: &Asked| listed_all(it.served[task].iter().map(String::as_str));
+            Note::new(Finding::JudgeServedDiffers, words(was), words(now)).of_task(task)
+        };
+        let found: Vec<Note> = differing.map(note).collect();
+        self.notes.extend(found);
+    }
+
+    /// Says how many pairs rest on the same answers, and how many repetitions count once.
+    pub(super) fn note_answers(&mut self, units: &[Unit]) {
+        let asked = [&self.asked[0], &self.asked[1]];
+        let of_subjects = units.iter().filter(|it| same_answer(asked, self.cases(**it)) == Some(true)).count();
+        let n = of_subjects as u64 + self.same_rows().unwrap_or_default();
+        if n > 0 {
+            self.notes.push(Note::new(Finding::SameAnswers, "", "").about(n));
+        }
+        let n_dropped = self.dropped.iter().map(|it| it.len() as u64).sum();
+        if n_dropped > 0 {
+            self.notes.push(Note::new(Finding::ReusedAcrossRepetitions, "", "").about(n_dropped));
+        }
+    }
+
+    /// How many shared rows hold the same recorded answer.
+    fn same_rows(&self) -> Result<u64, ViewError> {
+        let (was, now) = (self.base.recorded()?, self.new.recorded()?);
+        let [base, new] = [self.base, self.new].map(Table::n_variants);
+        let at = |of: &[u128], row: u32, n: usize| of.get(row as usize * n).copied().filter(|it| *it != 0);
+        let is_same = |it: &&(u32, u32)| at(&was, it.0, base).is_some_and(|was| at(&now, it.1, new) == Some(was));
+        Ok(self.rows.shared.iter().filter(is_same).count() as u64)
+    }
+}
