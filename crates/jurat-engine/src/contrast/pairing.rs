@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use jurat_core::contrast::{Clustering, Ending, Repetitions};
+use jurat_core::contrast::{Clustering, Repetitions};
 use jurat_store::run::{Code, RowKey};
 
 use super::error::CompareError;
@@ -115,20 +115,7 @@ impl<'c> Column<'c> {
     pub(super) fn unit(&self, row: u32, variants: &[usize]) -> Repetitions {
         let first = row as usize * self.n_variants;
         let code = |variant: &usize| self.codes.get(first + variant).copied().flatten();
-        variants.iter().filter_map(code).map(ending).collect()
-    }
-}
-
-#[inline]
-fn ending(code: Code) -> Ending {
-    match code {
-        Code::Passed => Ending::Passed,
-        Code::Failed => Ending::Failed,
-        Code::Measured => Ending::Measured,
-        Code::SkippedByGate | Code::SkippedByError | Code::NotJudged => Ending::Skipped,
-        Code::Error => Ending::Error,
-        Code::NotRun => Ending::NotRun,
-        Code::Absent => Ending::Absent,
+        variants.iter().filter_map(code).map(Code::ending).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 //! Most verdicts of most runs are `passed`, so a column where all passed is not stored at all, and a column where all are alike is
 //! one byte.
 
+use jurat_core::contrast::Ending;
 use jurat_core::plan::TaskIx;
 use jurat_core::verdict::{CaseVerdict, SkipReason, StopReason, Verdict};
 use serde::{Deserialize, Serialize};
@@ -85,14 +86,22 @@ impl Code {
     /// One word for it, as reports and files have it.
     pub fn name(self) -> &'static str {
         match self {
-            Code::Passed => "passed",
-            Code::Failed => "failed",
-            Code::Measured => "measured",
-            Code::SkippedByGate | Code::SkippedByError => "skipped",
-            Code::Error => "error",
-            Code::NotRun => "not_run",
-            Code::Absent => "absent",
             Code::NotJudged => "not_judged",
+            code => code.ending().name(),
+        }
+    }
+
+    /// How it ended, as far as comparing goes: why something was skipped makes no difference there.
+    #[inline]
+    pub fn ending(self) -> Ending {
+        match self {
+            Code::Passed => Ending::Passed,
+            Code::Failed => Ending::Failed,
+            Code::Measured => Ending::Measured,
+            Code::SkippedByGate | Code::SkippedByError | Code::NotJudged => Ending::Skipped,
+            Code::Error => Ending::Error,
+            Code::NotRun => Ending::NotRun,
+            Code::Absent => Ending::Absent,
         }
     }
 

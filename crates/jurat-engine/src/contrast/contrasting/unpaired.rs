@@ -1,6 +1,6 @@
 //! Two sides as independent samples.
 
-use jurat_core::contrast::{About, ChangeCounts, Contrast, Ending, Line, PairCounts, Repetitions, adjust, unpaired};
+use jurat_core::contrast::{About, ChangeCounts, Contrast, Line, PairCounts, Repetitions, adjust, unpaired};
 use jurat_core::statistics::Tally;
 use jurat_store::run::{Code, Column as RunColumn};
 
@@ -45,18 +45,10 @@ impl Contrasting<'_> {
         let tally = |table: &dyn Table, codes: &[Option<Code>]| {
             let is_meant = |case: usize| table.variants().iter().any(|it| it.0 == case % table.n_variants());
             let own: Repetitions =
-                codes.iter().enumerate().filter(|it| is_meant(it.0)).filter_map(|it| known(*it.1)).collect();
+                codes.iter().enumerate().filter(|it| is_meant(it.0)).filter_map(|it| it.1.map(Code::ending)).collect();
             Tally { passed: own.passed().into(), judged: own.judged().into() }
         };
         let (base, new) = (tally(self.base, &codes[0]), tally(self.new, &codes[1]));
         Ok(unpaired(about, base, new, self.options.confidence))
-    }
-}
-
-fn known(code: Option<Code>) -> Option<Ending> {
-    match code? {
-        Code::Passed => Some(Ending::Passed),
-        Code::Failed => Some(Ending::Failed),
-        _ => None,
     }
 }
