@@ -60,8 +60,8 @@ codes! {
     UNKNOWN_EVALUATOR = Error "plan::unknown_evaluator", "an evaluator that is not defined";
     UNKNOWN_PARAMETER = Error "plan::unknown_parameter", "an argument that the evaluator does not take";
     UNKNOWN_DIMENSION = Error "plan::unknown_dimension", "a dimension that is not declared";
-    UNKNOWN_TASK = Error "plan::unknown_task", "a threshold for a task that does not exist";
-    UNMEASURED_THRESHOLD = Error "plan::unmeasured_threshold", "a threshold on a metric that the suite never measures";
+    UNKNOWN_TASK = Error "plan::unknown_task", "a threshold or a gate for a task that does not exist";
+    UNMEASURED_THRESHOLD = Error "plan::unmeasured_threshold", "a threshold or a gate on a metric that the suite never measures";
 
     NO_ENTRY = Error "plan::no_entry", "a scenario that does not say where it starts";
     UNKNOWN_NODE = Error "plan::unknown_node", "a scenario that starts with, or an edge that leads to or from, a node that does not exist";

@@ -14,6 +14,7 @@ mod graph;
 mod judges;
 mod names;
 mod outcomes;
+mod policy;
 mod probes;
 mod replies;
 mod roles;
@@ -89,6 +90,7 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     context::examine(known, &mut problems);
     types::examine(known, samples, &mut problems);
     gates::examine(known, &mut problems);
+    policy::examine(known, samples, &mut problems);
     problems.into_vec()
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use jurat_format::codes;
 use jurat_format::problem::{Problem, Problems, listed_all, nearest};
-use jurat_format::value::{Val, shown};
+use jurat_format::value::{Spanned, Val, shown};
 
 use super::Samples;
 use super::graph::Graph;
@@ -144,7 +144,7 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, samples: &Samples, problems:
             }
         }
     }
-    let tags = if samples.is_partial || suite.lost.any(Part::Case) { None } else { Some(known_tags(suite, samples)) };
+    let tags = known_tags(suite, samples);
     let ids = known_ids(suite, samples);
     for task in &suite.tasks {
         if !problems.has_room(&codes::NO_SUCH_CASE) {
@@ -163,12 +163,29 @@ fn narrower_dependency((task, set): (&Task, &CaseSet), (other, others): (&Task, 
     problem.help(format!("give `{id}` the same `on` as `{needed}`, or take `on` away from the latter"))
 }
 
-/// The tags of all sections, and of the rows that were looked at.
-fn known_tags<'s>(suite: &'s Suite, samples: &'s Samples) -> HashSet<&'s str> {
+/// The tags of all sections, and of the rows that were looked at; `None` when some data could not be.
+pub(super) fn known_tags<'s>(suite: &'s Suite, samples: &'s Samples) -> Option<HashSet<&'s str>> {
+    if samples.is_partial || suite.lost.any(Part::Case) {
+        return None;
+    }
     let sections = suite.records.iter().flat_map(|it| &it.tags).map(|it| it.value.as_str());
     let scenarios = suite.scenarios.iter().flat_map(|it| &it.scenario.tags).map(String::as_str);
     let cases = suite.cases.iter().flat_map(|it| &it.tags).map(String::as_str);
-    sections.chain(scenarios).chain(cases).chain(samples.rows.iter().flat_map(|it| row_tags(it))).collect()
+    Some(sections.chain(scenarios).chain(cases).chain(samples.rows.iter().flat_map(|it| row_tags(it))).collect())
+}
+
+/// A tag that no case has.
+pub(super) fn unknown_tag(tag: &Spanned<String>, tags: &HashSet<&str>) -> Option<Problem> {
+    if tags.contains(tag.value.as_str()) {
+        return None;
+    }
+    let written = shown(&Val::from(tag.value.as_str()));
+    let message = format!("neither `records` nor a sample row has the tag {written}");
+    let mut known: Vec<&str> = tags.iter().copied().collect();
+    known.sort_unstable();
+    let problem =
+        Problem::new(&codes::NO_SUCH_CASE, message).at(tag.span, "unknown tag").did_you_mean(&tag.value, known);
+    Some(problem.help("tags stand in `records: {path: …, tags: […]}`, or in the field `tags` of a row"))
 }
 
 /// The ids of all cases; `None` when some are not known.
@@ -214,14 +231,7 @@ fn no_such_case(
                 None => problem.help(format!("there are {}", listed_all(known.iter().copied()))),
             }
         }
-        Selection::Tag(tag) if tags.is_some_and(|it| !it.contains(tag.value.as_str())) => {
-            let written = shown(&Val::from(tag.value.as_str()));
-            let message = format!("neither `records` nor a sample row has the tag {written}");
-            let mut known: Vec<&str> = tags.into_iter().flatten().copied().collect();
-            known.sort_unstable();
-            let problem = Problem::new(code, message).at(tag.span, "unknown tag").did_you_mean(&tag.value, known);
-            problem.help("tags stand in `records: {path: …, tags: […]}`, or in the field `tags` of a row")
-        }
+        Selection::Tag(tag) => return tags.and_then(|it| unknown_tag(tag, it)),
         _ => return None,
     };
     Some(problem)
