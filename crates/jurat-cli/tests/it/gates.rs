@@ -115,3 +115,141 @@ fn a_gate_writes_for_programs() {
         "{markdown}"
     );
 }
+
+/// A folder with the baselines `base.jsonl` and `new.jsonl` of 80 cases that a model was asked about. NEW takes 1.1 times what BASE takes, and its scores are lower by
+/// a tenth, more or less.
+fn with_amounts() -> Folder {
+    let rows: String = (0..80).map(|it| format!("{{\"id\":\"r{it:02}\"}}\n")).collect();
+    let folder = Folder::with("suite.yaml", "suite: asked\nrecords: rows.jsonl\nmodels: { subject: { model: script/answers.jsonl, price: { input: 1, output: 1 } } }\nask: { prompt: 'Say yes, ${id}' }\ntasks: [{ id: said, field_path: output, operator: equals, expected_value: 'yes' }]\n")
+        .and("rows.jsonl", rows)
+        .and("answers.jsonl", "{\"reply\": \"yes\", \"times\": \"*\"}\n");
+    assert_eq!(folder.jurat(&["run", "suite.yaml"]).code, Some(0));
+    assert_eq!(folder.jurat(&["export", "latest", "--to", "baseline", "-o", "run.jsonl"]).code, Some(0));
+    let run = fs::read_to_string(folder.path().join("run.jsonl")).expect("it is written");
+    for (name, factor) in [("base.jsonl", 1.0), ("new.jsonl", 1.1)] {
+        let (head, cases) = run.split_once('\n').expect("it has a line for the run");
+        let cases = cases.lines().enumerate().map(|(ix, line)| took(line, ix, factor));
+        let text: String = cases.map(|it| format!("{it}\n")).collect();
+        fs::write(folder.path().join(name), format!("{head}\n{text}")).expect("files can be written");
+    }
+    folder
+}
+
+/// The line of a case that takes a cent, 1,000 tokens and 2 seconds, by a factor, and a little less or more.
+fn took(line: &str, ix: usize, factor: f64) -> Value {
+    let mut case: Value = serde_json::from_str(line).expect("it is JSON");
+    let own = factor * (1.0 + (ix % 5) as f64 / 100.0) * if factor > 1.0 && ix % 2 == 0 { 1.01 } else { 1.0 };
+    let amount = serde_json::json!({ "answers": 1, "usd": 0.01 * own, "input": (900.0 * own) as u64, "output": 100, "seconds": 2.0 * own });
+    case["subject"] = amount;
+    case["scores"] =
+        serde_json::json!({ "1": 5.0 + (ix % 3) as f64 - if factor > 1.0 { 0.05 * (ix % 4) as f64 } else { 0.0 } });
+    case
+}
+
+#[test]
+fn a_gate_limits_what_cases_take() {
+    let folder = with_amounts();
+    let gated = |conditions: &str, code: i32, said: &str| {
+        fs::write(folder.path().join("policy.yaml"), format!("conditions: [{conditions}]\n"))
+            .expect("it can be written");
+        let ended = folder.jurat(&["gate", "new.jsonl", "--base", "base.jsonl", "--policy", "policy.yaml"]);
+        assert_eq!(ended.code, Some(code), "{conditions}\n{}{}", ended.stdout, ended.stderr);
+        assert!(ended.stdout.contains(said), "{conditions}\n{}", ended.stdout);
+    };
+    gated("{ id: money, cost: { at_most: 0.02 } }", 0, "$0.0113, between $0.0112 and $0.0113");
+    gated("{ id: money, cost: { at_most: 0.01 } }", 1, "at most $0.0100");
+    gated("{ id: money, cost: { at_most: 1.2, of: base } }", 0, "1.11 times BASE");
+    gated("{ id: money, cost: { at_most: 1.05, of: base } }", 1, "wanted: at most 1.05 times BASE");
+    gated("{ id: words, tokens: { at_most: 1200 } }", 0, "tokens");
+    gated("{ id: words, tokens: { at_most: 1000 } }", 1, "at most 1000 tokens");
+    gated("{ id: words, tokens: { at_most: 1.2, of: base } }", 0, "times BASE");
+    gated("{ id: wait, latency_ms: { at_most: 2500 } }", 0, "ms");
+    gated("{ id: wait, latency_ms: { at_most: 2000 } }", 1, "at most 2000 ms");
+    gated("{ id: wait, latency_ms: { at_most: 1.05, of: base } }", 1, "times BASE");
+    gated("{ id: tail, latency_p95_ms: { at_most: 2500 } }", 0, "at most 2500 ms");
+    gated("{ id: tail, latency_p95_ms: { at_most: 2100 } }", 1, "at most 2100 ms");
+    gated("{ id: depth, task: said, score: true, not_worse: 0.2 }", 0, "−0.07");
+    gated("{ id: depth, task: said, score: true, not_worse: 0.01 }", 1, "−0.07");
+    gated("{ id: depth, task: said, score: true, better: 0 }", 1, "−0.07");
+}
+
+#[test]
+fn the_latency_of_few_cases_decides_nothing() {
+    let folder = with_amounts();
+    let few: String = fs::read_to_string(folder.path().join("new.jsonl"))
+        .expect("it is written")
+        .lines()
+        .take(21)
+        .map(|it| format!("{it}\n"))
+        .collect();
+    fs::write(folder.path().join("few.jsonl"), few).expect("files can be written");
+    fs::write(folder.path().join("policy.yaml"), "conditions: [{ id: tail, latency_p95_ms: { at_most: 9000 } }]\n")
+        .expect("files can be written");
+    let ended = folder.jurat(&["gate", "few.jsonl", "--policy", "policy.yaml"]);
+    // Of twenty cases even the largest may lie below the quantile.
+    assert_eq!(ended.code, Some(6), "{}{}", ended.stdout, ended.stderr);
+}
+
+#[test]
+fn a_gate_selects_a_slice() {
+    let folder = with_run(Folder::empty(), 100, 60);
+    verdict(&folder, "{ id: paid, slice: { status: paid }, at_least: 0.9 }", &[], 0, "100.0 % passed");
+    verdict(&folder, "{ id: open, slice: { status: open }, at_least: 0.1 }", &[], 1, "0.0 % passed");
+    verdict(&folder, "{ id: lost, slice: { status: lost }, all_pass: true }", &[], 6, "it selects no case");
+    verdict(&folder, "{ id: both, slice: { status: paid }, tag: critical, all_pass: true }", &[], 0, "none of 1");
+}
+
+#[test]
+fn the_report_is_appended_to_the_summary_of_a_step() {
+    let folder = with_run(Folder::empty(), 100, 95).and("policy.yaml", "conditions: [{ id: rate, at_least: 0.8 }]\n");
+    let summary = folder.path().join("summary.md");
+    fs::write(&summary, "before\n").expect("files can be written");
+    let gate = |with_variable: bool| {
+        let mut command = folder.command();
+        command.args(["gate", "latest", "--policy", "policy.yaml", "--summary"]);
+        command.env_remove("GITHUB_STEP_SUMMARY");
+        if with_variable {
+            command.env("GITHUB_STEP_SUMMARY", &summary);
+        }
+        crate::command::ended(&mut command)
+    };
+    assert_eq!(gate(true).code, Some(0));
+    let text = fs::read_to_string(&summary).expect("it is there");
+    assert!(text.starts_with("before\n### pass · <code>invoices</code>\n"), "{text}");
+    assert!(
+        text.contains("> [!TIP]\n> pass\\: 1 condition is met") && text.contains("| <code>rate</code> | pass |"),
+        "{text}"
+    );
+    let without = gate(false);
+    assert_eq!(without.code, Some(2));
+    assert!(without.stderr.contains("needs the variable `GITHUB_STEP_SUMMARY`"), "{}", without.stderr);
+}
+
+#[test]
+fn a_condition_is_a_test_of_junit() {
+    let folder = with_run(Folder::empty(), 100, 95).and(
+        "policy.yaml",
+        "conditions: [{ id: high, at_least: 0.995 }, { id: near, at_least: 0.93 }, { id: low, at_least: 0.5 }]\n",
+    );
+    let written = |arguments: &[&str]| {
+        folder.jurat(&[&["gate", "latest", "--policy", "policy.yaml", "--format", "junit"], arguments].concat()).stdout
+    };
+    let junit = written(&[]);
+    let lines: Vec<&str> = junit.lines().map(str::trim).collect();
+    assert_eq!(
+        lines[..3],
+        [
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
+            "<testsuites>",
+            "<testsuite name=\"invoices.gate\" tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\">"
+        ]
+    );
+    assert_eq!(lines[3], "<testcase classname=\"invoices.gate\" name=\"high\">");
+    assert!(lines[4].starts_with("<failure message=\"fail: `high`: 95.0 % passed, "), "{junit}");
+    assert_eq!(lines[6], "<testcase classname=\"invoices.gate\" name=\"near\">");
+    assert!(lines[7].starts_with("<skipped message=\"undecided: `near`: "), "{junit}");
+    assert_eq!(lines[9], "<testcase classname=\"invoices.gate\" name=\"low\"/>");
+    assert!(written(&["--undecided", "fail"]).contains("<error message=\"undecided: `near`: "));
+    let ended = folder.jurat(&["compare", "latest", "latest", "--format", "junit"]);
+    assert_eq!(ended.code, Some(2), "a difference is not a test: {}", ended.stdout);
+}

@@ -1,7 +1,9 @@
 //! The laws of comparisons.
 
-use jurat_core::contrast::{About, Clustering, Ending, Line, RateLine, Repetitions};
-use jurat_core::statistics::{Confidence, Word};
+use jurat_core::contrast::{
+    About, Clustering, Ending, JudgementLine, Line, RateLine, Repetitions, ScoreLine, ScoreTest,
+};
+use jurat_core::statistics::{Confidence, Interval, Word};
 use proptest::prelude::*;
 
 /// A pair of units, with the cluster that they are in.
@@ -26,6 +28,48 @@ fn line(units: &[Unit], clustering: Clustering) -> Line {
     line.finish(About::Cases, Confidence::USUAL)
 }
 
+/// The pass rates of all units, as judgements of their clusters, and as scores.
+fn other_lines(units: &[Unit]) -> [Line; 2] {
+    let mut judgements = JudgementLine::new(6);
+    let mut scores = ScoreLine::new(Clustering::Clustered);
+    for (base, new, cluster) in units {
+        judgements.add(base, new, *cluster);
+        scores.add(base.rate(), new.rate(), *cluster);
+    }
+    let about = About::Score { task: "depth".to_owned() };
+    [judgements.finish(Confidence::USUAL), scores.finish(about, Confidence::USUAL, ScoreTest::SignFlip)]
+}
+
+/// Whether two lines say the same, but for the rounding of sums.
+fn alike(one: &Line, other: &Line) -> bool {
+    close(one.difference, other.difference)
+        && close(one.interval.map(|it| it.low), other.interval.map(|it| it.low))
+        && close(one.interval.map(|it| it.high), other.interval.map(|it| it.high))
+        && close(one.p, other.p)
+        && close(one.least, other.least)
+        && close(one.most, other.most)
+        && (one.pairs, one.unknown, one.word, one.moved) == (other.pairs, other.unknown, other.word, other.moved)
+}
+
+/// The line of the sides swapped, swapped back.
+fn negated(line: Line) -> Line {
+    let negated = |it: Option<f64>| it.map(|it| -it);
+    let word = match line.word {
+        Word::Better => Word::Worse,
+        Word::Worse => Word::Better,
+        Word::NotShown => Word::NotShown,
+    };
+    Line {
+        difference: negated(line.difference),
+        interval: line.interval.map(|it| Interval { low: -it.high, high: -it.low }),
+        least: negated(line.most),
+        most: negated(line.least),
+        moved: line.moved.map(|[better, same, worse]| [worse, same, better]),
+        word,
+        ..line
+    }
+}
+
 fn close(one: Option<f64>, other: Option<f64>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => (one - other).abs() < 1e-9,
@@ -46,6 +90,25 @@ proptest! {
             prop_assert!(close(one.p, other.p));
             prop_assert!(close(one.interval.map(|it| it.low), other.interval.map(|it| -it.high)));
             prop_assert_eq!((one.base, one.new), (other.new, other.base));
+        }
+    }
+
+    #[test]
+    fn swapping_sides_flips_judgements_and_scores(units in units(3)) {
+        let swapped: Vec<Unit> = units.iter().map(|(base, new, cluster)| (*new, *base, *cluster)).collect();
+        for (one, other) in other_lines(&units).into_iter().zip(other_lines(&swapped)) {
+            prop_assert!(alike(&one, &negated(other.clone())), "{one:?}\n{other:?}");
+        }
+    }
+
+    #[test]
+    fn permuting_cases_changes_nothing((units, shuffled) in units(3).prop_flat_map(|it| (Just(it.clone()), Just(it).prop_shuffle()))) {
+        for clustering in [Clustering::Repeated, Clustering::Clustered] {
+            let (one, other) = (line(&units, clustering), line(&shuffled, clustering));
+            prop_assert!(alike(&one, &other), "{one:?}\n{other:?}");
+        }
+        for (one, other) in other_lines(&units).iter().zip(&other_lines(&shuffled)) {
+            prop_assert!(alike(one, other), "{one:?}\n{other:?}");
         }
     }
 
