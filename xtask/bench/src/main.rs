@@ -4,7 +4,7 @@
 //! conclusions. Times are for people ([`compare`]): the machine is noisy, so they are CPU time, interleaved, and judged as
 //! ratios within one run. What a change may not make worse is counted in instructions ([`mod@gate`]), which do not depend on
 //! the neighbours. What whole runs cost ([`mod@run`]) is measured from outside, beside programs that do the least possible; what the Python package
-//! costs ([`mod@peers`]) beside a peer.
+//! costs ([`mod@peers`]) beside a peer. What its statistics promise, and whether they keep it, is simulated by `xtask/simulation`.
 
 mod compare;
 mod gate;
@@ -28,14 +28,21 @@ fn run(mut arguments: Arguments) -> Result<(), Failure> {
     match what.as_deref() {
         Some("run") => run::run(arguments),
         Some("peers") => peers::peers(arguments),
+        Some("statistics") => simulate(arguments),
         Some("compare") => arguments.finish().and_then(|()| compare::compare()),
         Some("gate") => {
             let accept = arguments.flag("--accept");
             arguments.finish()?;
             if accept { gate::accept() } else { gate::gate() }
         }
-        _ => Err(Failure::Usage("`bench` wants `compare`, `gate`, `run` or `peers`".to_owned())),
+        _ => Err(Failure::Usage("`bench` wants `compare`, `gate`, `run`, `peers` or `statistics`".to_owned())),
     }
+}
+
+/// Simulates comparisons in a program of its own, which is optimised: it draws millions of them.
+fn simulate(arguments: Arguments) -> Result<(), Failure> {
+    let program = measured("xtask-simulation")?;
+    program::run(Command::new(program).args(arguments.words()))
 }
 
 /// The benchmark program, compiled.

@@ -9,6 +9,7 @@
 //! * [`judges`]: calls of judges at several concurrencies;
 //! * [`journal`]: a run whose answers are known but one;
 //! * [`show`]: reading a large run;
+//! * [`contrast`]: two large runs compared, and a gate over two small ones;
 //! * [`scenarios`]: conversations: cost per turn, how it grows with their length, and many at once;
 //! * [`agents`]: what a jail around a program costs;
 //! * [`checks`]: runs that were kept, judged again;
@@ -18,6 +19,7 @@
 
 mod agents;
 mod checks;
+mod contrast;
 mod evaluators;
 mod figure;
 mod journal;
@@ -63,6 +65,7 @@ const PARTS: &[Part] = &[
     Part { name: "judges", measure: judges::measure },
     Part { name: "journal", measure: journal::measure },
     Part { name: "show", measure: show::measure },
+    Part { name: "contrast", measure: contrast::measure },
     Part { name: "scenarios", measure: scenarios::measure },
     Part { name: "agents", measure: agents::measure },
     Part { name: "checks", measure: checks::measure },
@@ -173,10 +176,21 @@ mod tests {
     fn parts_are_named_or_all() {
         assert_eq!(
             named("--quick"),
-            Ok(vec!["records", "startup", "judges", "journal", "show", "scenarios", "agents", "checks", "evaluators"])
+            Ok(vec![
+                "records",
+                "startup",
+                "judges",
+                "journal",
+                "show",
+                "contrast",
+                "scenarios",
+                "agents",
+                "checks",
+                "evaluators"
+            ])
         );
         assert_eq!(named("--only show --quick --only startup"), Ok(vec!["show", "startup"]));
-        let unknown = "there is no part `shows`; there are records, startup, judges, journal, show, scenarios, agents, checks, evaluators";
+        let unknown = "there is no part `shows`; there are records, startup, judges, journal, show, contrast, scenarios, agents, checks, evaluators";
         assert_eq!(named("--only shows"), Err(Failure::Usage(unknown.to_owned())));
     }
 

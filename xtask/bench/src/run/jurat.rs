@@ -27,6 +27,8 @@ pub(super) struct Jurat {
 /// Exit codes of a run in which everything passed, and of one in which something failed.
 const PASSED: i32 = 0;
 const FAILED: i32 = 1;
+/// That of a gate without enough data.
+const UNDECIDED: i32 = 6;
 
 /// A run that did its work.
 pub(super) struct Run {
@@ -115,6 +117,18 @@ impl Jurat {
         self.run(yardstick, directory, &words, &[PASSED, FAILED]).map(|it| it.cost)
     }
 
+    /// Compares two runs.
+    pub(super) fn compare(&self, yardstick: &Yardstick, directory: &Path, words: &[&str]) -> Result<Cost, Failure> {
+        let words: Vec<&str> = ["compare"].iter().chain(words).copied().collect();
+        self.run(yardstick, directory, &words, &[PASSED]).map(|it| it.cost)
+    }
+
+    /// Decides whether a run may pass, which may take any of three ends.
+    pub(super) fn gate(&self, yardstick: &Yardstick, directory: &Path, words: &[&str]) -> Result<Cost, Failure> {
+        let words: Vec<&str> = ["gate"].iter().chain(words).copied().collect();
+        self.run(yardstick, directory, &words, &[PASSED, FAILED, UNDECIDED]).map(|it| it.cost)
+    }
+
     fn run(&self, yardstick: &Yardstick, directory: &Path, words: &[&str], exits: &[i32]) -> Result<Run, Failure> {
         let cost = yardstick.meter(&self.program, words, directory)?;
         if cost.code.is_some_and(|it| exits.contains(&it)) {
@@ -138,8 +152,18 @@ pub(super) fn forget(directory: &Path) -> Result<(), Failure> {
 }
 
 fn has_run_file(directory: &Path) -> bool {
+    run_file(directory).is_some()
+}
+
+/// A run file of a directory.
+pub(super) fn run_file(directory: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(directory.join(".jurat/runs")).into_iter().flatten().flatten();
-    entries.map(|it| it.path()).any(|it| it.extension().is_some_and(|it| it == "jurat"))
+    entries.map(|it| it.path()).find(|it| it.extension().is_some_and(|it| it == "jurat"))
+}
+
+/// Whether an output has a number in it.
+pub(super) fn says(cost: &Cost, number: u64) -> Result<bool, Failure> {
+    cost.said().map(|it| names(&it, number))
 }
 
 /// The line of an error output that says what is wrong.

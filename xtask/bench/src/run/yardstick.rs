@@ -96,6 +96,22 @@ impl Yardstick {
         }
     }
 
+    /// Writes the verdicts of rows as plain columns; returns their file.
+    pub(super) fn columns(&self, shape: &str, data: &Data) -> Result<PathBuf, Failure> {
+        let columns = data.directory.join("columns");
+        let mut command = self.command("columns");
+        command.arg(shape).arg(data.directory.join("records.jsonl")).arg(&columns);
+        program::output(&mut command).map(|_| columns)
+    }
+
+    /// Joins two files of columns. Returns what that cost, and how many cases one side alone passes.
+    pub(super) fn contrast(&self, place: &Path, base: &Path, new: &Path) -> Result<(Cost, u64), Failure> {
+        let cost = self.meter(&self.0, &["contrast", &base.to_string_lossy(), &new.to_string_lossy()], place)?;
+        let said = json(&cost.said()?)?;
+        let changed = said["only_base"].as_u64().zip(said["only_new"].as_u64()).map(|(base, new)| base + new);
+        Ok((cost, changed.ok_or_else(|| nonsense(&said))?))
+    }
+
     /// Asks an endpoint with nothing around it. Returns what that cost, and its time from the first connection to the last
     /// reply.
     pub(super) fn load(&self, place: &Path, endpoint: &Endpoint, calls: u64, at_once: u64) -> Result<Load, Failure> {

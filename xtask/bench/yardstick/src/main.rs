@@ -8,12 +8,15 @@
 //! yardstick records DIRECTORY SHAPE ROWS PERCENT    writes rows of a shape, so many percent failing, and their suite
 //! yardstick questions DIRECTORY ROWS ADDRESS        writes rows for a judge that listens at the address, and their suite
 //! yardstick floor SHAPE RECORDS VERDICTS            judges a file of rows by hand: what no engine can beat
+//! yardstick columns SHAPE RECORDS COLUMNS           judges the same by hand, and writes the verdicts as plain columns
+//! yardstick contrast COLUMNS COLUMNS                joins two files of columns: what no comparison can beat
 //! yardstick endpoint MICROSECONDS                   answers chat completions after so long, until standard input ends
 //! yardstick load ADDRESS CALLS CONCURRENCY          asks an endpoint so often: what no client can beat
 //! yardstick meter OUTPUT ERRORS PROGRAM [WORD...]   runs a program, its output into two files, and says what it cost
 //! yardstick nothing                                 starts and ends
 //! ```
 
+mod contrast;
 mod endpoint;
 mod floor;
 mod http;
@@ -58,6 +61,8 @@ fn said(words: &[&str]) -> Said {
             questions::write(Path::new(directory), rows.parse()?, address.parse()?)
         }
         ["floor", shape, records, verdicts] => floor::judge(named(shape)?, Path::new(records), Path::new(verdicts)),
+        ["columns", shape, records, columns] => contrast::write(named(shape)?, Path::new(records), Path::new(columns)),
+        ["contrast", base, new] => contrast::compare(Path::new(base), Path::new(new)),
         ["endpoint", microseconds] => endpoint::serve(Duration::from_micros(microseconds.parse()?)),
         ["load", address, calls, concurrency] => load::ask(address.parse()?, calls.parse()?, concurrency.parse()?),
         ["meter", output, errors, program @ ..] => meter::run(Path::new(output), Path::new(errors), program),
