@@ -8,17 +8,20 @@ use chores::program;
 
 pub(crate) const BENCH: Chore = Chore {
     name: "bench",
-    arguments: "compare | gate [--accept] | run [--only PART]... [--quick] [--json] [--jurat PATH] | peers [--quick] [--wheel PATH]",
+    arguments: "compare | gate [--accept] | run [--only PART]... [--quick] [--json] [--jurat PATH] | peers [--quick] [--wheel PATH] | statistics [--draws N] [--write]",
     about: "measures comparing and reading, and whole runs\n\
             compare    prints times and instructions beside their targets\n\
             gate       counts instructions and fails when a work needs more than is recorded\n\
             --accept   records what was counted\n\
             run        measures the command `jurat` beside the least that its work could cost; takes ten minutes or more\n\
-            --only     measures this part: records, startup, judges, journal, show, scenarios, agents, checks or evaluators; may be given several times\n\
+            --only     measures this part: records, startup, judges, journal, show, contrast, scenarios, agents, checks or evaluators; may be given several times\n\
             --quick    smaller sizes and fewer rounds, for a few minutes\n\
             --json     prints one JSON object\n\
             --jurat    measures this program instead of building one\n\
-            peers      measures the Python package beside a peer from PyPI; builds an optimised wheel first, or takes the one at PATH",
+            peers      measures the Python package beside a peer from PyPI; builds an optimised wheel first, or takes the one at PATH\n\
+            statistics simulates comparisons and gates, and compares docs/concepts/statistics.md with what it finds\n\
+            --draws    the number of comparisons for each setting [default: 20,000]; with another number the page is left alone\n\
+            --write    writes the page",
     run: |arguments| start("xtask-bench", arguments),
 };
 

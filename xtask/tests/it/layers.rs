@@ -27,7 +27,7 @@ const LAYERS: &[&[&str]] = &[
     // The Python package has the command besides.
     &["jurat-python"],
     &["xtask", "yardstick"],
-    &["xtask-bench", "xtask-conformance", "xtask-reference"],
+    &["xtask-bench", "xtask-conformance", "xtask-reference", "xtask-simulation"],
 ];
 
 /// Crates that depend on fewer than their layer would allow: the crates that each does not know, and why. Tests may.

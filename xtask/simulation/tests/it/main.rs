@@ -1,0 +1,3 @@
+//! The simulation with fewer draws, smaller settings and wider bars.
+
+mod reduced;
