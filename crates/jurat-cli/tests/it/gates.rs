@@ -138,7 +138,7 @@ fn with_amounts() -> Folder {
 /// The line of a case that takes a cent, 1,000 tokens and 2 seconds, by a factor, and a little less or more.
 fn took(line: &str, ix: usize, factor: f64) -> Value {
     let mut case: Value = serde_json::from_str(line).expect("it is JSON");
-    let own = factor * (1.0 + (ix % 5) as f64 / 100.0) * if factor > 1.0 && ix % 2 == 0 { 1.01 } else { 1.0 };
+    let own = factor * (1.0 + (ix % 5) as f64 / 100.0) * if factor > 1.0 && ix.is_multiple_of(2) { 1.01 } else { 1.0 };
     let amount = serde_json::json!({ "answers": 1, "usd": 0.01 * own, "input": (900.0 * own) as u64, "output": 100, "seconds": 2.0 * own });
     case["subject"] = amount;
     case["scores"] =

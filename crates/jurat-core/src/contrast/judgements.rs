@@ -46,7 +46,7 @@ impl JudgementLine {
         self.most += new.most() - base.least();
     }
 
-    pub fn finish(&self, confidence: Confidence) -> Line {
+    pub fn finish(self, confidence: Confidence) -> Line {
         let found = pooled_difference(&self.clusters, confidence);
         let (p, se) = (found.and_then(|it| it.p), found.and_then(|it| it.se));
         // Where nothing varies, nothing is known of how much it could have.

@@ -110,13 +110,13 @@ pub struct ClusterVariance {
 }
 
 impl ClusterVariance {
-    /// `None` for fewer than two clusters.
-    fn of(clusters: &[Pull]) -> Option<ClusterVariance> {
-        let count = sum(clusters.iter().map(|it| it.count));
+    /// `None` for fewer than two clusters. They are gone through several times rather than held: there may be a million.
+    fn of(clusters: impl Iterator<Item = Pull> + Clone) -> Option<ClusterVariance> {
+        let count = sum(clusters.clone().map(|it| it.count));
         if count < 2.0 {
             return None;
         }
-        let over = |term: fn(&Pull) -> f64| sum(clusters.iter().map(|it| it.count * term(it)));
+        let over = |term: fn(&Pull) -> f64| sum(clusters.clone().map(|it| it.count * term(&it)));
         let cr0 = over(|it| it.residual * it.residual);
         let rhos = over(Pull::rho);
         let df = 1.0 / (over(|it| it.share * it.share) + rhos * rhos - over(|it| it.rho().powi(2)));
@@ -182,7 +182,7 @@ pub fn cluster_mean(values: &[f64], clusters: &Clusters, confidence: Confidence)
 
 fn spread_of_mean(gathered: &[Gathered], mean: f64, n: f64) -> Option<ClusterVariance> {
     let pull = |it: &Gathered| Pull { residual: it.residual(mean) / n, share: it.size / n, count: 1.0 };
-    ClusterVariance::of(&gathered.iter().map(pull).collect::<Vec<Pull>>())
+    ClusterVariance::of(gathered.iter().map(pull))
 }
 
 /// A pass rate over clusters.
@@ -234,8 +234,7 @@ fn worth(clusters: &[(Tally, u64)], rate: f64, judged: f64, confidence: Confiden
         let gathered = Gathered { sum: it.passed as f64, size: it.judged as f64, spread: it.passed as f64 };
         Pull { residual: gathered.residual(rate) / judged, share: it.judged as f64 / judged, count: *n as f64 }
     };
-    let pulls: Vec<Pull> = clusters.iter().map(pull).collect();
-    let spread = ClusterVariance::of(&pulls)?;
+    let spread = ClusterVariance::of(clusters.iter().map(pull))?;
     if rate == 0.0 || rate == 1.0 {
         return Some(clusters.iter().map(|it| it.1).sum::<u64>() as f64);
     }
@@ -344,16 +343,12 @@ pub fn pooled_difference(rows: &[RowTally], confidence: Confidence) -> Option<Po
     let difference = new_rate - base_rate;
     let pull = |it: Tally, rate: f64, all: Tally| (it.passed as f64 - it.judged as f64 * rate) / all.judged as f64;
     let share = |it: Tally, all: Tally| it.judged as f64 / all.judged as f64;
-    let clusters: Vec<Pull> = rows
-        .iter()
-        .filter(|it| it.base.judged + it.new.judged > 0)
-        .map(|it| {
-            let residual = pull(it.new, new_rate, new) - pull(it.base, base_rate, base);
-            let share = f64::midpoint(share(it.base, base), share(it.new, new));
-            Pull { residual, share, count: 1.0 }
-        })
-        .collect();
-    let spread = ClusterVariance::of(&clusters);
+    let clusters = rows.iter().filter(|it| it.base.judged + it.new.judged > 0).map(|it| {
+        let residual = pull(it.new, new_rate, new) - pull(it.base, base_rate, base);
+        let share = f64::midpoint(share(it.base, base), share(it.new, new));
+        Pull { residual, share, count: 1.0 }
+    });
+    let spread = ClusterVariance::of(clusters);
     let interval = spread
         .map(|it| Interval::around(difference, student_reach(confidence, Side::Both, it.df) * it.se()).cut(-1.0, 1.0));
     let p = spread.and_then(|it| t_test(difference, it));
