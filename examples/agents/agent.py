@@ -1,9 +1,10 @@
 """An agent in a few lines: it reads its task, works in the current directory, and tells what it does in JSON lines."""
 import json
 import sys
+from typing import Any
 
 
-def tell(kind, **members):
+def tell(kind: str, **members: Any) -> None:
     print(json.dumps({"type": kind, **members}), flush=True)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from typing import Any
 
 STOCK = {"kettle": 4, "lamp": 0}
 
@@ -12,7 +13,7 @@ TOOLS = [
 ]
 
 
-def called(name, article):
+def called(name: str, article: str) -> tuple[str, bool]:
     """What a tool returns, and whether that is an error."""
     if article not in STOCK:
         return f"there is no article {article!r}", True
@@ -21,7 +22,7 @@ def called(name, article):
     return str(STOCK[article]), False
 
 
-def answer(method, params):
+def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
     """The result of a request."""
     if method == "initialize":
         version = params["protocolVersion"]

@@ -201,6 +201,8 @@ class SuiteItem(pytest.Item):
         from jurat.suite import Suite
 
         self.run = Suite.load(self.path).run(progress=False, **_options(self.config))
+        # Its cases are reported after it: without them the progress that pytest shows would exceed 100 %.
+        self.session.testscollected += len(self.run)
         if self.run.conclusion not in ("passed", "failed", "undecided"):
             pytest.skip(self.run.decision)
         if self.run.conclusion != "passed":

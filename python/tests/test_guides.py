@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 GUIDES = Path(__file__).parents[2] / "docs" / "python"
+EXAMPLES = sorted((GUIDES.parents[1] / "examples").glob("**/*.py"))
 PAGES = ["index", "tutorial", "functions", "pytest", "tables", "compare", "notebook", "evaluate", "from-scouter", "from-karenina", "from-phoenix"]
 
 
@@ -31,10 +32,12 @@ def test_what_a_guide_shows_runs(page: str, tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
 
 
-@pytest.mark.parametrize("checker", [["mypy", "--strict"], ["pyright", "--pythonpath", sys.executable]], ids=["mypy", "pyright"])
-def test_the_types_of_guides_fit(checker: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("checker", [["mypy", "--strict", "."], ["pyright", "--pythonpath", sys.executable]], ids=["mypy", "pyright"])
+def test_the_types_of_guides_and_examples_fit(checker: list[str], tmp_path: Path) -> None:
     for page in PAGES:
         (tmp_path / f"page_{page.replace('-', '_')}.py").write_text(program(page))
-    files = sorted(str(it) for it in tmp_path.glob("*.py"))
-    checked = subprocess.run([sys.executable, "-m", *checker, *files], capture_output=True, text=True, cwd=tmp_path)
+    for example in EXAMPLES:
+        (tmp_path / f"example_{example.parent.name}_{example.name}").write_text(example.read_text())
+    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
+    checked = subprocess.run([sys.executable, "-m", *checker], capture_output=True, text=True, cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout + checked.stderr

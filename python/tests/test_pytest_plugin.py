@@ -98,6 +98,12 @@ def test_each_case_of_a_suite_is_a_test(tmp_path: Path) -> None:
     assert "please: failed: expected text with `please`, found `Sit.`" in shown or "please: failed: " in shown
 
 
+def test_progress_ends_with_all_cases_of_a_suite(tmp_path: Path) -> None:
+    (tmp_path / "greetings.jurat.yaml").write_text(SUITE)
+    _, shown = ran(tmp_path, "-v")
+    assert re.findall(r"\[ *(\d+)%\]", shown) == ["25", "50", "75", "100"]
+
+
 def test_options_of_the_command_line_reach_the_run(tmp_path: Path) -> None:
     (tmp_path / "greetings.jurat.yaml").write_text(SUITE)
     code, shown = ran(tmp_path, "--jurat-filter", "id == 'polite'")

@@ -220,6 +220,46 @@ except KeyboardInterrupt:
     assert run.stopped == "interrupted" and run.conclusion == "interrupted"
 
 
+def test_ctrl_c_ends_a_run_over_endless_rows_at_once(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+import itertools, signal, time
+import jurat
+
+at = []
+
+def signalled(*_):
+    at.append(time.perf_counter())
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGINT, signalled)
+
+def rows():
+    for n in itertools.count():
+        if n == 100_000:
+            print("begun", flush=True)
+        yield {"id": str(n), "n": n}
+
+suite = jurat.Suite({"tasks": [{"id": "positive", "field_path": "n", "operator": "greater_than", "expected_value": -1}]})
+try:
+    suite.run(rows(), progress=False)
+except KeyboardInterrupt:
+    print(time.perf_counter() - at[0], flush=True)
+"""
+    )
+    process = subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    process.send_signal(signal.SIGINT)
+    # Rows never end, so a run that judges all that was read ahead, or waits for its source, takes longer than any limit. It takes a tenth of a second on an
+    # idle machine.
+    delay, _ = process.communicate(timeout=60)
+    assert process.returncode == 0 and float(delay) < 20
+    run = jurat.open_run("latest", directory=tmp_path)
+    assert run.conclusion == "interrupted" and len(run) > 0
+
+
 def test_progress_is_shown_to_who_wants_it(capsys: pytest.CaptureFixture[str]) -> None:
     judged(lambda _: "no", progress=True)
     assert "━━━━━━━━━━━━━━━━━━━━  100 %  20/20  20 failed" in capsys.readouterr().err

@@ -32,7 +32,11 @@ __all__ = ["Scenario", "ScenarioDefinition", "ScenarioEdge", "ScenarioNode", "Sc
 #: A method of a builder, with what it was called with.
 Step: TypeAlias = "tuple[str, tuple[Any, ...], dict[str, Any]]"
 
-When: TypeAlias = "None | Mapping[str, Any] | Sequence[Mapping[str, Any] | StateCheck] | StateCheck | str | Callable[..., Any]"
+#: Code of a scenario: it takes what was accumulated and what was read from the answer, or the whole state. The two have different numbers of parameters, so
+#: that type checkers know what those of a lambda are.
+Code: TypeAlias = "Callable[[dict[str, Any], dict[str, Any]], Any] | Callable[[ScenarioState], Any]"
+
+When: TypeAlias = "None | Mapping[str, Any] | Sequence[Mapping[str, Any] | StateCheck] | StateCheck | str | Code"
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ class Scenario:
         question: Question,
         model_override: ModelOverride | Mapping[str, str] | None = None,
         tool_filter: ToolFilter | Mapping[str, Any] | None = None,
-        state_update: Callable[..., Any] | str | None = None,
+        state_update: Code | str | None = None,
         agent_identity: str | None = None,
         **metadata: Any,
     ) -> None:
