@@ -227,12 +227,20 @@ class TestLogging:
 
     def test_requests_that_fail_and_are_made_again_are_logged(self, caplog: pytest.LogCaptureFixture) -> None:
         n_asked = 0
+        both_logged = threading.Event()
+
+        class Seen(logging.Handler):
+            def emit(self, record: logging.LogRecord) -> None:
+                if sum("a request failed" in it for it in caplog.messages) == 2:
+                    both_logged.set()
 
         class Server(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 nonlocal n_asked
                 n_asked += 1
                 self.rfile.read(int(self.headers["content-length"]))
+                # The third is answered once the first two are in the log: a failure is logged while its request waits to be made again.
+                assert n_asked < 3 or both_logged.wait(60)
                 body = b'{"choices": [{"message": {"role": "assistant", "content": "yes"}, "finish_reason": "stop"}], "model": "m"}'
                 self.send_response(429 if n_asked < 3 else 200)
                 self.send_header("retry-after", "0")
@@ -247,10 +255,14 @@ class TestLogging:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         judge = {"id": "tone", "judge": {"prompt": "${n}"}, "field_path": None, "operator": "equals", "expected_value": "yes"}
         model = {"model": "openai/m", "base_url": f"http://127.0.0.1:{server.server_port}/v1"}
+        # It comes after the handler of `caplog`, which has the message by then.
+        seen = Seen()
+        logging.getLogger().addHandler(seen)
         try:
             with caplog.at_level(logging.DEBUG, "jurat"):
                 run = jurat.Suite({"tasks": [judge]}, models={"judge": model}).run([{"id": "a", "n": 1}], variables={"OPENAI_API_KEY": "k"})
         finally:
+            logging.getLogger().removeHandler(seen)
             server.shutdown()
         assert run.passed
         failed = [it for it in caplog.messages if "a request failed" in it]

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jurat_core::effect::wire::{action_json, outcome_json, read_outcome, request_json};
 use jurat_core::effect::{
-    Action, Asker, EffectKey, Endpoint, Fault, FaultKind, Outcome, Request, Reuse, Slot, StepSite,
+    Action, Asker, Attempt, EffectKey, Endpoint, Fault, FaultKind, Outcome, Request, Reuse, Slot, StepSite,
 };
 use jurat_core::plan::{CaseIx, Plan};
 use jurat_core::verdict::StopReason;
@@ -196,7 +196,7 @@ impl Effects<'_> {
     }
 
     fn diverged(&self, at: At<'_>, why: &str) -> Outcome {
-        let message = format!("diverged at {}: {why}", self.place(at));
+        let message = format!("diverged at {}: {why}", place(self.plan, at.site, at.name));
         Outcome::Fault(Box::new(Fault::new(FaultKind::Diverged, message, 0)))
     }
 
@@ -336,7 +336,12 @@ impl Effects<'_> {
         let turn = at.site.asker.turn().zip(at.node).map(|(turn, node)| Turn { node, number: turn.saturating_add(1) });
         let (case, stop) = (at.name.id, self.stop);
         let priority = at.case_ix.group(self.abreast);
-        let call = Call { request, case, task, turn, priority, max_requests, stop, sent: &sent, context };
+        let (progress, plan, site, name) = (self.progress, self.plan, at.site, at.name);
+        let failed = |attempt: &Attempt| {
+            progress.note(|| format!("{}: a request failed: {}", place(plan, site, name), attempt.message));
+        };
+        let call =
+            Call { request, case, task, turn, priority, max_requests, stop, sent: &sent, failed: &failed, context };
         if matches!(request, Request::Action(_)) {
             sent();
         }
@@ -352,7 +357,9 @@ impl Effects<'_> {
             },
         };
         self.progress.in_flight.fetch_sub(u64::from(is_in_flight.into_inner()), Ordering::Relaxed);
-        self.note_failures(at, &outcome);
+        if let Outcome::Fault(fault) = &outcome {
+            self.progress.note(|| format!("{}: no answer: {}", place(self.plan, at.site, at.name), fault.message));
+        }
         let n_requests = match &outcome {
             Outcome::Answer(answer) => answer.n_requests,
             Outcome::Fault(fault) if matches!(request, Request::Model(_)) => fault.n_requests,
@@ -360,21 +367,6 @@ impl Effects<'_> {
         };
         self.progress.n_requests.fetch_add(u64::from(n_requests), Ordering::Relaxed);
         outcome
-    }
-
-    /// Notes what went wrong with requests, for callers that log it. Those that were answered at once cost nothing here.
-    fn note_failures(&self, at: At<'_>, outcome: &Outcome) {
-        let (failed, fault) = match outcome {
-            Outcome::Answer(answer) => (answer.failed.as_slice(), None),
-            Outcome::Fault(fault) => (fault.failed.as_slice(), Some(&fault.message)),
-            Outcome::Returned(_) | Outcome::Ran(_) | Outcome::NotRun(_) => (&[][..], None),
-        };
-        for attempt in failed {
-            self.progress.note(|| format!("{}: a request failed: {}", self.place(at), attempt.message));
-        }
-        if let Some(fault) = fault {
-            self.progress.note(|| format!("{}: no answer: {fault}", self.place(at)));
-        }
     }
 
     /// Writes an outcome down and waits for the commit, unless it is safe already.
@@ -439,17 +431,18 @@ impl Effects<'_> {
         }
         self.tally.add(case_ix, site, outcome, is_reused);
     }
+}
 
-    fn place(&self, at: At<'_>) -> String {
-        let task = match at.site.asker {
-            Asker::Task(task) => format!("task `{}`", self.plan.tasks[task.index()].id),
-            Asker::Case => return format!("{} of `{}`", turn_words(at.site), at.name),
-            Asker::Turn(turn) => return format!("turn {} ({}) of `{}`", turn + 1, turn_words(at.site), at.name),
-        };
-        let slot = if at.site.slot > 0 { format!(", judge {}", at.site.slot + 1) } else { String::new() };
-        let turn = if at.site.turn > 0 { format!(", asked again {}", at.site.turn) } else { String::new() };
-        format!("{task} of `{}`{slot}{turn}", at.name)
-    }
+/// Who asks what of whom, for messages.
+fn place(plan: &Plan, site: StepSite, name: CaseLabel<'_>) -> String {
+    let task = match site.asker {
+        Asker::Task(task) => format!("task `{}`", plan.tasks[task.index()].id),
+        Asker::Case => return format!("{} of `{name}`", turn_words(site)),
+        Asker::Turn(turn) => return format!("turn {} ({}) of `{name}`", turn + 1, turn_words(site)),
+    };
+    let slot = if site.slot > 0 { format!(", judge {}", site.slot + 1) } else { String::new() };
+    let turn = if site.turn > 0 { format!(", asked again {}", site.turn) } else { String::new() };
+    format!("{task} of `{name}`{slot}{turn}")
 }
 
 /// Who is asked at a site of a turn, or about a row, in words.

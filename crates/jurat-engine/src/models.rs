@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jurat_core::check::Look;
 use jurat_core::effect::{
-    Action, Endpoint, EndpointKey, Fault, FaultKind, Outcome, PerformerKey, Request, Returned, Role,
+    Action, Attempt, Endpoint, EndpointKey, Fault, FaultKind, Outcome, PerformerKey, Request, Returned, Role,
 };
 use jurat_core::scenario::Callable;
 use jurat_core::suite::{ServerSpec, server_digest};
@@ -197,11 +197,11 @@ impl Perform for Models {
         match call.request {
             Request::Action(action) => Box::pin(self.act(action, call.context, call.stop)),
             Request::Model(request) => Box::pin(async move {
-                let Call { case, task, turn, priority, max_requests, stop, sent, .. } = call;
+                let Call { case, task, turn, priority, max_requests, stop, sent, failed, .. } = call;
                 let Some(Ready { model, .. }) = self.by_role.get(&request.model) else {
                     return no_model(call.request);
                 };
-                let allowance = Allowance { budget: &self.budget, stop, sent };
+                let allowance = Allowance { budget: &self.budget, stop, sent, failed };
                 self.transport.ask(model, Asker { case, task, turn, priority }, request, max_requests, &allowance).await
             }),
         }
@@ -310,6 +310,7 @@ struct Allowance<'a> {
     budget: &'a Budget,
     stop: &'a Stop,
     sent: &'a (dyn Fn() + Sync),
+    failed: &'a (dyn Fn(&Attempt) + Sync),
 }
 
 impl Meter for Allowance<'_> {
@@ -327,6 +328,10 @@ impl Meter for Allowance<'_> {
 
     fn sending(&self) {
         (self.sent)();
+    }
+
+    fn failed(&self, attempt: &Attempt) {
+        (self.failed)(attempt);
     }
 
     fn settle(&self, reserved: Reservation, settled: Settled) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::check::{Base, Files as _, Look};
-use jurat_core::effect::{Endpoint, Outcome, PerformerKey, Request};
+use jurat_core::effect::{Attempt, Endpoint, Outcome, PerformerKey, Request};
 use jurat_core::scenario::Callable;
 use jurat_format::value::{Val, Value};
 use jurat_host::HostFiles;
@@ -34,6 +34,8 @@ pub struct Call<'c> {
     pub stop: &'c Stop,
     /// To be called when it is sent; until then it waits for others.
     pub sent: &'c (dyn Fn() + Sync),
+    /// To be called when a request failed that may be made again, while it waits for that.
+    pub failed: &'c (dyn Fn(&Attempt) + Sync),
     pub context: &'c ActionContext<'c>,
 }
 

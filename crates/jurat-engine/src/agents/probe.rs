@@ -147,6 +147,7 @@ async fn asked(models: &Models, request: ModelRequest, case: &str) -> Outcome {
         max_requests: MAX_REQUESTS,
         stop: &stop,
         sent: &|| (),
+        failed: &|_| {},
         context: &ActionContext::default(),
     };
     models.perform(call).await

@@ -6,7 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use jurat_core::effect::Usage;
+use jurat_core::effect::{Attempt, Usage};
 use jurat_core::verdict::StopReason;
 
 use crate::price::{Price, cost};
@@ -30,6 +30,9 @@ pub trait Meter: Send + Sync {
 
     /// A request has its place and is sent. It may come several times for one effect.
     fn sending(&self) {}
+
+    /// A request failed, and may be made again.
+    fn failed(&self, _attempt: &Attempt) {}
 
     /// Takes back a reservation and learns what really happened. It comes once for each reservation, also when the request was dropped.
     fn settle(&self, reserved: Reservation, settled: Settled);

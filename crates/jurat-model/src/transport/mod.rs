@@ -197,7 +197,7 @@ impl Transport {
             let again = self.wait_before_another(&lane, &error, failures.failed.len() + 1, model.is_local());
             place.leave(wire, ending(&error), (!error.may_cost).then_some(0));
             reserved.settle(if error.may_cost { Settled::Unknown } else { Settled::Nothing });
-            failures.push(error, took);
+            meter.failed(failures.push(error, took));
             // The provider may have done the work each time, and be paid for it.
             if failures.n_timeouts() > MOST_TIMEOUTS && max_requests > failures.n_requests() {
                 let n = failures.n_requests();
@@ -359,10 +359,10 @@ fn stopped_words(reason: StopReason) -> &'static str {
 }
 
 impl Failures<'_> {
-    fn push(&mut self, error: Failed, took: Duration) {
+    fn push(&mut self, error: Failed, took: Duration) -> &Attempt {
         let Failed { kind, class, message, retry_after, .. } = error;
         self.class = class;
-        self.failed.push(Attempt { kind, message, retry_after, took });
+        self.failed.push_mut(Attempt { kind, message, retry_after, took })
     }
 
     fn n_requests(&self) -> u32 {
