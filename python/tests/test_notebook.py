@@ -58,3 +58,19 @@ def test_a_notebook_runs_and_shows_results(tmp_path: Path) -> None:
         if output["output_type"] == "display_data" and "text/html" in output["data"]
     ]
     assert len(bars) == 3 and '<progress value="2" max="2">' in bars[0] and "100 %  2/2" in bars[0]
+
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "docs" / "python").glob("*.ipynb"))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=[it.stem for it in NOTEBOOKS])
+def test_a_notebook_of_the_documentation_runs_and_is_stored_without_results(file: Path, tmp_path: Path) -> None:
+    notebook = nbformat.read(file, as_version=4)
+    assert not any(it.get("outputs") for it in notebook.cells)
+    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    code = [it for it in notebook.cells if it["cell_type"] == "code"]
+    shown = [it["data"]["text/html"] for cell in code for it in cell["outputs"] if it["output_type"] == "execute_result"]
+    # Every cell but the one with definitions shows something.
+    assert len(shown) == len(code) - 1
+    assert any("<circle" in it for it in shown)
