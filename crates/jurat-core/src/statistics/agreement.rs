@@ -202,7 +202,7 @@ pub struct Alpha {
 /// assert_eq!((found.alpha, found.units), (Some(1.0), 2));
 /// ```
 pub fn krippendorff_alpha(ratings: &[Vec<Option<f64>>], level: Level, confidence: Confidence) -> Alpha {
-    let table = Coincidences::of(ratings);
+    let table = Coincidences::of(ratings, None);
     let alpha = alpha(&table.pairs, level, &table.values);
     let se = alpha.and_then(|_| jackknife(&table, level));
     let units = table.units.len();
@@ -210,6 +210,12 @@ pub fn krippendorff_alpha(ratings: &[Vec<Option<f64>>], level: Level, confidence
         Interval::around(alpha, student_reach(confidence, Side::Both, units as f64 - 1.0) * se).cut(-1.0, 1.0)
     });
     Alpha { alpha, units: units as u64, se, interval }
+}
+
+/// The same for cases that stand for several each, without an interval. Weights of all cases sum to their number.
+pub fn weighted_alpha(ratings: &[Vec<Option<f64>>], weights: &[f64], level: Level) -> Option<f64> {
+    let table = Coincidences::of(ratings, Some(weights));
+    alpha(&table.pairs, level, &table.values)
 }
 
 /// How often each two values stand together in a case.
@@ -222,25 +228,28 @@ struct Coincidences {
 }
 
 impl Coincidences {
-    fn of(ratings: &[Vec<Option<f64>>]) -> Coincidences {
+    fn of(ratings: &[Vec<Option<f64>>], weights: Option<&[f64]>) -> Coincidences {
         let mut values: Vec<f64> = ratings.iter().flatten().flatten().copied().collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
         let index = |it: &f64| values.partition_point(|value| value < it);
-        let units: Vec<Vec<usize>> = ratings
-            .iter()
-            .map(|unit| unit.iter().flatten().map(index).collect::<Vec<usize>>())
-            .filter(|unit| unit.len() > 1)
-            .collect();
+        let weight = |ix: usize| weights.map_or(1.0, |it| it[ix]);
         let mut pairs = vec![0.0; values.len() * values.len()];
-        units.iter().for_each(|unit| add_unit(&mut pairs, unit, values.len(), 1.0));
+        let mut units = Vec::new();
+        for (ix, unit) in ratings.iter().enumerate() {
+            let unit: Vec<usize> = unit.iter().flatten().map(index).collect();
+            if unit.len() > 1 {
+                add_unit(&mut pairs, &unit, values.len(), weight(ix));
+                units.push(unit);
+            }
+        }
         Coincidences { values, pairs, units }
     }
 }
 
-/// Adds the pairs of a case, or takes them away.
-fn add_unit(pairs: &mut [f64], unit: &[usize], values: usize, sign: f64) {
-    let each = sign / (unit.len() - 1) as f64;
+/// Adds the pairs of a case with its weight; with a negative one, takes them away.
+fn add_unit(pairs: &mut [f64], unit: &[usize], values: usize, weight: f64) {
+    let each = weight / (unit.len() - 1) as f64;
     for (at, one) in unit.iter().enumerate() {
         for (other_at, other) in unit.iter().enumerate() {
             if at != other_at {
@@ -337,6 +346,21 @@ pub fn gwet_ac1(ratings: &[Vec<Option<usize>>], labels: usize, confidence: Confi
     let interval =
         se.map(|it| Interval::around(ac1, student_reach(confidence, Side::Both, n - 1.0) * it).cut(-1.0, 1.0));
     Some(Ac1 { ac1, se, interval })
+}
+
+/// The same for cases that stand for several each, without an interval.
+pub fn weighted_ac1(ratings: &[Vec<Option<usize>>], weights: &[f64], labels: usize) -> Option<f64> {
+    let units: Vec<(Counts, f64)> =
+        ratings.iter().zip(weights).filter_map(|(it, weight)| Some((Counts::of(it, labels)?, *weight))).collect();
+    let several = || units.iter().filter(|it| it.0.n > 1.0);
+    let (all, of_several) = (sum(units.iter().map(|it| it.1)), sum(several().map(|it| it.1)));
+    if labels < 2 || of_several <= 0.0 {
+        return None;
+    }
+    let observed = sum(several().map(|(it, weight)| weight * it.agreement())) / of_several;
+    let common = |k: usize| sum(units.iter().map(|(it, weight)| weight * it.of[k] / it.n)) / all;
+    let expected = sum((0..labels).map(common).map(|it| it * (1.0 - it))) / (labels - 1) as f64;
+    Some((observed - expected) / (1.0 - expected))
 }
 
 /// How often a case got each label.

@@ -14,7 +14,39 @@ pub struct JudgeRecord {
     pub specificity: Tally,
 }
 
-impl JudgeRecord {
+/// A share of cases that weights make worth more or less than their number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EffectiveTally {
+    pub passed: f64,
+    pub judged: f64,
+}
+
+impl EffectiveTally {
+    fn rate(self) -> Option<f64> {
+        (self.judged > 0.0).then(|| self.passed / self.judged)
+    }
+}
+
+impl From<Tally> for EffectiveTally {
+    fn from(tally: Tally) -> EffectiveTally {
+        EffectiveTally { passed: tally.passed as f64, judged: tally.judged as f64 }
+    }
+}
+
+/// How often a judge is right, by labels that weights make worth more or less than their number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EffectiveRecord {
+    pub sensitivity: EffectiveTally,
+    pub specificity: EffectiveTally,
+}
+
+impl From<JudgeRecord> for EffectiveRecord {
+    fn from(judge: JudgeRecord) -> EffectiveRecord {
+        EffectiveRecord { sensitivity: judge.sensitivity.into(), specificity: judge.specificity.into() }
+    }
+}
+
+impl EffectiveRecord {
     /// Youden's J: how much likelier a judge passes what is right than what is wrong.
     fn youden(&self) -> Option<f64> {
         Some(self.sensitivity.rate()? + self.specificity.rate()? - 1.0)
@@ -54,13 +86,22 @@ pub struct Corrected {
 /// assert_eq!(format!("{:.4}", found.corrected.unwrap().estimate), "0.8571");
 /// ```
 pub fn rogan_gladen(rate: Tally, judge: JudgeRecord, confidence: Confidence) -> Option<RoganGladen> {
+    rogan_gladen_effective(rate.into(), judge.into(), confidence)
+}
+
+/// The same for shares that weights make worth more or less than their number.
+pub fn rogan_gladen_effective(
+    rate: EffectiveTally,
+    judge: EffectiveRecord,
+    confidence: Confidence,
+) -> Option<RoganGladen> {
     let (observed, sensitivity, specificity) = (rate.rate()?, judge.sensitivity.rate()?, judge.specificity.rate()?);
     let youden = judge.youden()?;
     let corrected = (youden > 0.0).then(|| {
         let raw = (observed + specificity - 1.0) / youden;
-        let variance = binomial_variance(observed, rate.judged as f64)
-            + raw.powi(2) * binomial_variance(sensitivity, judge.sensitivity.judged as f64)
-            + (1.0 - raw).powi(2) * binomial_variance(specificity, judge.specificity.judged as f64);
+        let variance = binomial_variance(observed, rate.judged)
+            + raw.powi(2) * binomial_variance(sensitivity, judge.sensitivity.judged)
+            + (1.0 - raw).powi(2) * binomial_variance(specificity, judge.specificity.judged);
         Corrected {
             estimate: raw.clamp(0.0, 1.0),
             se: variance.sqrt() / youden,
@@ -74,10 +115,10 @@ fn binomial_variance(rate: f64, n: f64) -> f64 {
     rate * (1.0 - rate) / n
 }
 
-fn lang_reiczigel(rate: Tally, judge: JudgeRecord, z: f64) -> Interval {
-    let n = rate.judged as f64 + z * z;
-    let q = (rate.passed as f64 + z * z / 2.0) / n;
-    let softened = |it: Tally| ((it.passed as f64 + 1.0) / (it.judged as f64 + 2.0), it.judged as f64 + 2.0);
+fn lang_reiczigel(rate: EffectiveTally, judge: EffectiveRecord, z: f64) -> Interval {
+    let n = rate.judged + z * z;
+    let q = (rate.passed + z * z / 2.0) / n;
+    let softened = |it: EffectiveTally| ((it.passed + 1.0) / (it.judged + 2.0), it.judged + 2.0);
     let (sensitivity, m1) = softened(judge.sensitivity);
     let (specificity, m0) = softened(judge.specificity);
     let youden = sensitivity + specificity - 1.0;
@@ -96,9 +137,19 @@ pub fn rogan_gladen_difference(
     judge: JudgeRecord,
     confidence: Confidence,
 ) -> Option<Corrected> {
+    rogan_gladen_difference_effective(difference, se, judge.into(), confidence)
+}
+
+/// The same for a judge whose labels were weighted.
+pub fn rogan_gladen_difference_effective(
+    difference: f64,
+    se: f64,
+    judge: EffectiveRecord,
+    confidence: Confidence,
+) -> Option<Corrected> {
     let youden = judge.youden().filter(|it| *it > 0.0)?;
     let estimate = difference / youden;
-    let spread = |it: Tally| it.rate().map(|rate| binomial_variance(rate, it.judged as f64));
+    let spread = |it: EffectiveTally| it.rate().map(|rate| binomial_variance(rate, it.judged));
     let of_judge = spread(judge.sensitivity)? + spread(judge.specificity)?;
     let se = (se * se + estimate * estimate * of_judge).sqrt() / youden;
     Some(Corrected { estimate, se, interval: Interval::around(estimate, confidence.z() * se) })

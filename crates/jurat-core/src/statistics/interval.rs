@@ -4,7 +4,7 @@ use super::confidence::{Confidence, Side};
 use super::special::beta_quantile;
 
 /// A range, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Interval {
     pub low: f64,
     pub high: f64,

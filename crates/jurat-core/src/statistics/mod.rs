@@ -21,12 +21,13 @@ mod quantile;
 mod repeated;
 mod several;
 mod special;
+mod stratified;
 mod sum;
 mod unpaired;
 
 pub use agreement::{
     Ac1, Alpha, Confusion, Kappa, LabelScore, Level, Share, Weights, cohen_kappa, gwet_ac1, krippendorff_alpha,
-    label_scores,
+    label_scores, weighted_ac1, weighted_alpha,
 };
 pub use bootstrap::bca;
 pub use cluster::{
@@ -35,8 +36,8 @@ pub use cluster::{
 };
 pub use confidence::{Confidence, Side};
 pub use corrected::{
-    Corrected, JudgeRecord, PpiMean, RoganGladen, Stratum, poststratified, ppi_mean, rogan_gladen,
-    rogan_gladen_difference,
+    Corrected, EffectiveRecord, EffectiveTally, JudgeRecord, PpiMean, RoganGladen, Stratum, poststratified, ppi_mean,
+    rogan_gladen, rogan_gladen_difference, rogan_gladen_difference_effective, rogan_gladen_effective,
 };
 pub use evidence::{
     Beyond, MeanBets, PairedBets, RateEvidence, cs_empirical_bernstein, cs_mean, cs_rate, cs_share, e_mean, e_paired,
@@ -58,4 +59,5 @@ pub use quantile::quantile;
 pub use repeated::{Repeats, VarianceComponents, is_flaky, pass_all_k, pass_at_k, repeats, variance_components};
 pub use several::{benjamini_hochberg, holm, tiers};
 pub use special::{beta_cdf, beta_quantile, normal_quantile, normal_sf, student_quantile, student_two_sided};
+pub use stratified::{Jackknife, StratumUnits, stratified_jackknife, wilson_effective};
 pub use unpaired::{Tally, fisher, newcombe_unpaired};
