@@ -1,8 +1,10 @@
 //! `jurat compare`: two or more runs, case by case.
 
 use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use jurat::calibration;
 use jurat::contrast::{CompareOptions, Comparison, Confidence, Dimension, ScoreTest, compare, compare_by};
 use jurat_format::value::FieldPath;
 use jurat_report::comparison::{ComparisonOptions, write_json, write_markdown, write_text};
@@ -69,6 +71,9 @@ pub(crate) struct ComparisonArguments {
     /// Compare three and more runs on the cases that all of them have
     #[arg(long)]
     common: bool,
+    /// A calibration of a judge, by which differences are corrected; may be repeated [default: those of the project]
+    #[arg(long, value_name = "FILE")]
+    calibration: Vec<PathBuf>,
     /// The test of scores
     #[arg(long, value_enum, value_name = "TEST", default_value_t = Test::SignFlip)]
     test: Test,
@@ -99,7 +104,7 @@ enum ComparisonFormat {
 }
 
 /// A share between 0 and 1.
-fn confidence(text: &str) -> Result<Confidence, String> {
+pub(crate) fn confidence(text: &str) -> Result<Confidence, String> {
     let level: f64 = text.parse().map_err(|_| "a confidence is a number such as 0.95".to_owned())?;
     Confidence::new(level).ok_or_else(|| "a confidence lies between 0 and 1, such as 0.95".to_owned())
 }
@@ -109,8 +114,8 @@ fn path(text: &str) -> Result<FieldPath, String> {
 }
 
 impl ComparisonArguments {
-    fn options(&self, listed: usize, described: usize) -> CompareOptions {
-        CompareOptions {
+    fn options(&self, listed: usize, described: usize) -> Result<CompareOptions, jurat::Error> {
+        Ok(CompareOptions {
             confidence: self.confidence,
             unpaired: self.unpaired,
             include_changed: self.include_changed,
@@ -123,8 +128,9 @@ impl ComparisonArguments {
             common: self.common,
             listed,
             described,
+            calibrations: calibration::open(&self.calibration)?,
             ..CompareOptions::default()
-        }
+        })
     }
 }
 
@@ -149,7 +155,7 @@ impl Compare {
         let most = self.most_cases();
         // A program that reads JSON gets every case that changed; what was answered, of the first.
         let listed = if self.format() == ComparisonFormat::Json { usize::MAX } else { most };
-        let options = self.options.options(listed, most);
+        let options = self.options.options(listed, most)?;
         let dimension = self.by.map(|it| match it {
             By::Prompt => Dimension::Prompt,
             By::Subject => Dimension::Subject,

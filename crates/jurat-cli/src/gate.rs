@@ -29,6 +29,9 @@ pub(crate) struct Gate {
     /// A YAML file with the conditions [default: `gates` of the suite]
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
+    /// A calibration of a judge, for conditions on judges and corrected pass rates; may be repeated [default: those of the project]
+    #[arg(long, value_name = "FILE")]
+    calibration: Vec<PathBuf>,
     /// What an undecided gate ends with
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Undecided::Own)]
     undecided: Undecided,
@@ -87,6 +90,7 @@ impl Gate {
         let options = GateOptions {
             base: self.base.as_ref().map(SideName::from),
             policy: self.policy.clone().map(PolicySource::File),
+            calibrations: self.calibration.clone(),
         };
         if self.rehearse {
             let rehearsal = rehearse(".", &self.new, &options)?;

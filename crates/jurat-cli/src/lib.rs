@@ -2,6 +2,7 @@
 //!
 //! It is a library so that the Python package has the same command: [`run`] takes the arguments and gives the exit code.
 
+mod calibrate;
 mod check;
 mod compare;
 mod completions;
@@ -61,6 +62,7 @@ enum Verb {
     View(view::View),
     Compare(Box<compare::Compare>),
     Gate(gate::Gate),
+    Calibrate(Box<calibrate::Calibrate>),
     Export(export::Export),
     Import(import::Import),
     Receive(receive::Receive),
@@ -89,6 +91,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::View(view) => view.run(),
         Verb::Compare(compare) => compare.run(),
         Verb::Gate(gate) => gate.run(),
+        Verb::Calibrate(calibrate) => calibrate.run(),
         Verb::Export(export) => export.run(),
         Verb::Import(import) => import.run(),
         Verb::Receive(receive) => receive.run(),

@@ -1,6 +1,7 @@
 //! `jurat show`: a run that was made before, as a whole or in part.
 
 use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use jurat::view::{Code, Column, StoredCase};
@@ -64,6 +65,9 @@ pub(crate) struct Show {
     /// With `--flaky`: how likely this number of attempts pass, in place of one and of all; may be given several times
     #[arg(long, value_name = "N", requires = "flaky", value_parser = clap::value_parser!(u64).range(1..))]
     k: Vec<u64>,
+    /// A calibration of a judge, by which pass rates are corrected; may be repeated [default: those of the project]
+    #[arg(long, value_name = "FILE")]
+    calibration: Vec<PathBuf>,
     /// Show at most this number of cases, or runs
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -116,7 +120,10 @@ impl Show {
 
     fn show(&self) -> Result<Exit, Failure> {
         self.can_be()?;
-        let (opened, run, case) = self.opened()?;
+        let (mut opened, run, case) = self.opened()?;
+        if !self.calibration.is_empty() {
+            opened = opened.with_calibrations(&jurat::calibration::open(&self.calibration)?);
+        }
         let view = opened.view();
         if let Some(format) = self.graph {
             return self.draw_graphs(view, format);

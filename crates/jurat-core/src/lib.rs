@@ -25,11 +25,13 @@
 //! * [`report`]: what there is to say about runs;
 //! * [`label`]: what people say about cases;
 //! * [`statistics`]: how certain a metric is;
+//! * [`calibration`]: whether a judge can be trusted;
 //! * [`contrast`]: runs compared with each other; [`gate`]: whether a change may pass;
 //! * [`stopping`]: when a run knows enough to stop.
 
 pub mod agent;
 pub mod artifact;
+pub mod calibration;
 pub mod case;
 pub mod check;
 mod comparison;

@@ -10,11 +10,12 @@
 //! * [`Recording`]: outcomes of an earlier run, for replay;
 //! * [`Budget`], [`Stop`]: what a run may spend, and how it is stopped;
 //! * [`forecast`]: what a run would do; [`Progress`]: how far one has come;
-//! * [`view`]: a run, read back; [`contrast`]: runs compared with each other.
+//! * [`view`]: a run, read back; [`contrast`]: runs compared with each other; [`calibration`]: its judges compared with people.
 
 mod agents;
 mod breaker;
 mod budget;
+pub mod calibration;
 mod case_label;
 mod case_source;
 mod case_store;
@@ -29,6 +30,7 @@ mod evaluators;
 mod examined;
 mod forecast;
 mod host_function;
+mod judge_definition;
 mod launch;
 mod models;
 mod options;

@@ -185,6 +185,8 @@ macro_rules! run_options {
             pub functions: Functions,
             /// The roles whose models were given with settings.
             pub roles_with_settings: Vec<String>,
+            /// Whether the run probes a judge, and is stored apart from the runs of suites.
+            pub is_probe: bool,
             $($(#[doc = $doc])+ pub $name: field!($kind),)+
         }
 

@@ -118,7 +118,7 @@ pub(crate) fn gate_run(
     policy_text: Option<String>,
 ) -> PyResult<Documents> {
     let policy = policy_file.map(PolicySource::File).or(policy_text.map(PolicySource::Text));
-    let options = GateOptions { base: base.map(SideName::from), policy };
+    let options = GateOptions { base: base.map(SideName::from), policy, ..GateOptions::default() };
     let decided = py.detach(|| jurat::gate::gate(&directory, SideName::from(new), &options));
     let report = decided.map_err(|error| raised(py, &error))?;
     Ok((

@@ -20,8 +20,9 @@ use jurat_core::verdict::{CaseVerdict, Counts, Decision, Rule, RuleStanding};
 
 use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::{millis, total};
+use crate::corrected;
 use crate::instant::instant;
-use crate::json_text::{Members, object, open_object};
+use crate::json_text::{Members, object, objects, open_object};
 use crate::repetition::write_repetition;
 use crate::scenario::write_total;
 
@@ -64,6 +65,11 @@ impl CaseWriter for JsonWriter<'_> {
 
     fn end(&mut self) -> io::Result<()> {
         let mut tail = String::from("]}");
+        // What calibrations say is no part of the results: a replay has a name of its own, and calibrations are made after runs.
+        if self.scope.has_observed() && !self.run.corrected.is_empty() {
+            tail.push_str(",\"corrected\":");
+            objects(&mut tail, &self.run.corrected, corrected::write_total);
+        }
         if self.scope.has_observed() {
             tail.push_str(",\"observed\":");
             object(&mut tail, |observed| write_observed(observed, &self.run.observed));

@@ -35,6 +35,26 @@ pub(crate) fn open_object(text: &mut String, write: impl FnOnce(&mut Members<'_>
     write(&mut Members { text, is_first: true });
 }
 
+/// Writes a list of objects at the end of the text.
+pub(crate) fn objects<T>(
+    text: &mut String,
+    items: impl IntoIterator<Item = T>,
+    mut write: impl FnMut(&mut Members<'_>, T),
+) {
+    list(text, items, |text, item| object(text, |members| write(members, item)));
+}
+
+fn list<T>(text: &mut String, items: impl IntoIterator<Item = T>, mut write: impl FnMut(&mut String, T)) {
+    text.push('[');
+    for (ix, item) in items.into_iter().enumerate() {
+        if ix > 0 {
+            text.push(',');
+        }
+        write(text, item);
+    }
+    text.push(']');
+}
+
 impl Members<'_> {
     pub(crate) fn text(&mut self, key: &'static str, member: &str) {
         quoted(self.key(key), member);
@@ -70,17 +90,9 @@ impl Members<'_> {
         &mut self,
         key: &'static str,
         items: impl IntoIterator<Item = T>,
-        mut write: impl FnMut(&mut String, T),
+        write: impl FnMut(&mut String, T),
     ) {
-        let text = self.key(key);
-        text.push('[');
-        for (ix, item) in items.into_iter().enumerate() {
-            if ix > 0 {
-                text.push(',');
-            }
-            write(text, item);
-        }
-        text.push(']');
+        list(self.key(key), items, write);
     }
 
     /// A list of objects, each written by `write`.
@@ -88,9 +100,9 @@ impl Members<'_> {
         &mut self,
         key: &'static str,
         items: impl IntoIterator<Item = T>,
-        mut write: impl FnMut(&mut Members<'_>, T),
+        write: impl FnMut(&mut Members<'_>, T),
     ) {
-        self.list(key, items, |text, item| object(text, |members| write(members, item)));
+        objects(self.key(key), items, write);
     }
 
     /// The same, unless there is nothing in the list.

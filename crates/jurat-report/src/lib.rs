@@ -9,13 +9,14 @@
 //!   [`journal`] what a journal holds.
 //! * A [`CaseWriter`] takes in a run case by case and writes it: [`TerminalWriter`], [`JsonWriter`], [`JsonLinesWriter`], [`CsvWriter`],
 //!   [`JunitWriter`], [`MarkdownWriter`].
-//! * [`comparison`]: runs compared with each other; [`gate`]: whether one may pass; [`repetition`]: what repeating cases showed.
+//! * [`calibration`]: how far a judge can be trusted; [`comparison`]: runs compared with each other; [`gate`]: whether one may pass; [`repetition`]: what repeating cases showed.
 //! * [`columns`]: what formats with a row for each task of each case have in common.
 //! * [`Progress`]: how far a run has come.
 //! * [`pretty_json`]: a value for people who read JSON.
 //! * [`counted`], [`rate`], [`money`], [`duration`] and others: numbers in words; [`to_the_second`]: a moment.
 //! * [`visible`] and [`visible_line`]: other people's text, made unable to move the reader's cursor.
 
+pub mod calibration;
 pub mod columns;
 pub mod comparison;
 pub mod explanation;
@@ -27,6 +28,7 @@ pub mod runs;
 pub mod scenario;
 
 mod case_writer;
+mod corrected;
 mod csv;
 mod json;
 mod json_lines;

@@ -13,6 +13,7 @@ use jurat_format::value::Value;
 
 use crate::case_writer::{CaseWriter, Scope};
 use crate::columns::total;
+use crate::corrected;
 use crate::scenario;
 use crate::visible::visible_line;
 use crate::words::{self, case_name};
@@ -133,6 +134,9 @@ fn write_head(text: &mut String, run: &RunReport, scope: Scope) {
         let _ = writeln!(text, "- {} for other reasons", words::counted(run.n_other_errors, "case"));
     }
     if scope.has_observed() {
+        for sentence in corrected::sentences(run) {
+            let _ = writeln!(text, "- {}", escaped(&sentence));
+        }
         for note in &run.observed.notes {
             let _ = writeln!(text, "- {}", escaped(note));
         }

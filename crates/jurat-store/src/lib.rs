@@ -10,11 +10,13 @@
 //! * [`run`]: runs, one file each.
 //! * [`journal`]: paid answers, for all runs of a project.
 //! * [`Project`]: where both are.
+//! * [`Calibrations`]: how far the judges of a project can be trusted.
 //! * [`append_labels`]: what people say about cases, at the end of their file.
 //! * [`ParquetTable`]: tables for other programs.
 //! * [`transcript_lines`]: what an agent stores in a database of its own.
 
 mod bounded;
+mod calibrations;
 mod campaign;
 mod database;
 mod definitions;
@@ -28,6 +30,7 @@ pub mod records;
 pub mod run;
 mod transcript;
 
+pub use calibrations::{CalibrationFileError, Calibrations, read_calibration};
 pub use campaign::{Campaign, CampaignError, Profiles};
 pub use database::DatabaseError;
 pub use definitions::Disk;

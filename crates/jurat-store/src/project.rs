@@ -4,12 +4,15 @@
 //! .jurat/                 for its owner alone, ignored by git
 //!   journal.db            paid answers
 //!   runs/2026-11-15T18-04-05_appliance-support_x7k2.jurat
+//!   calibrations/appliance-support.tone.json
+//!   probes/               runs that asked a judge once more
 //! ```
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::calibrations::Calibrations;
 use crate::database::DatabaseError;
 use crate::journal::Journal;
 use crate::run::{began_at_ms, last_at_ms, never_began};
@@ -29,6 +32,8 @@ use crate::run::{began_at_ms, last_at_ms, never_began};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     root: PathBuf,
+    /// The directory of runs in it.
+    runs: &'static str,
     /// The directory that was found first and is not trusted.
     passed_over: Option<Untrusted>,
 }
@@ -93,6 +98,9 @@ fn listed(candidates: &[String]) -> String {
 
 /// The name of the directory.
 const DIRECTORY: &str = ".jurat";
+/// The directories of runs: of suites, and of probes.
+const RUNS: &str = "runs";
+const PROBES: &str = "probes";
 /// The extension of run files.
 const EXTENSION: &str = "jurat";
 
@@ -101,7 +109,7 @@ impl Project {
     pub fn find(directory: &Path) -> Option<Project> {
         let root = nearest(directory)?;
         is_trusted(&root).ok()?;
-        Some(Project { root, passed_over: None })
+        Some(Project { root, runs: RUNS, passed_over: None })
     }
 
     /// The project that a directory belongs to; when there is none, one that begins there.
@@ -110,10 +118,10 @@ impl Project {
             .map_err(|source| ProjectError::Directory { path: directory.to_owned(), source })?
             .join(DIRECTORY);
         let project = match nearest(directory).map(|root| (is_trusted(&root), root)) {
-            Some((Ok(()), root)) => Project { root, passed_over: None },
+            Some((Ok(()), root)) => Project { root, runs: RUNS, passed_over: None },
             Some((Err(untrusted), root)) if root == own => return Err(ProjectError::Untrusted(untrusted)),
-            Some((Err(untrusted), _)) => Project { root: own, passed_over: Some(untrusted) },
-            None => Project { root: own, passed_over: None },
+            Some((Err(untrusted), _)) => Project { root: own, runs: RUNS, passed_over: Some(untrusted) },
+            None => Project { root: own, runs: RUNS, passed_over: None },
         };
         let of = |source| ProjectError::Directory { path: project.root.clone(), source };
         make_private(&project.root).and_then(|()| make_private(&project.runs_directory())).map_err(of)?;
@@ -135,7 +143,20 @@ impl Project {
     }
 
     pub fn runs_directory(&self) -> PathBuf {
-        self.root.join("runs")
+        self.root.join(self.runs)
+    }
+
+    /// The same project for runs that probe judges. They have a directory of their own: the latest run is one of a suite.
+    pub fn for_probes(self) -> Result<Project, ProjectError> {
+        let project = Project { runs: PROBES, ..self };
+        let directory = project.runs_directory();
+        make_private(&directory).map_err(|source| ProjectError::Directory { path: directory, source })?;
+        Ok(project)
+    }
+
+    /// The calibrations of judges, a file for each suite and task.
+    pub fn calibrations(&self) -> Calibrations {
+        Calibrations::new(self.root.join("calibrations"))
     }
 
     /// The journal, which is made when there is none.

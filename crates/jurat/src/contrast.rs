@@ -24,6 +24,7 @@
 use std::path::{Path, PathBuf};
 
 use jurat_engine::contrast::{ComparedSide, compare as compare_sides};
+use jurat_engine::now_ms;
 
 pub use jurat_core::contrast::provenance::{Finding, Note};
 pub use jurat_core::contrast::{
@@ -33,6 +34,7 @@ pub use jurat_core::contrast::{
 pub use jurat_core::statistics::{Confidence, Word};
 pub use jurat_engine::contrast::{CompareError, CompareOptions, Dimension, Selection};
 
+use crate::calibration::stored;
 use crate::{Error, Run};
 
 /// A side of a comparison: a run or a baseline, or a part of one.
@@ -93,7 +95,16 @@ pub fn compare(
 ) -> Result<Comparison, Error> {
     let open = |side: SideName| side.open(directory.as_ref());
     let sides = sides.into_iter().map(|it| open(it.into())).collect::<Result<Vec<_>, _>>()?;
-    compare_sides(&sides, options).map_err(error)
+    compare_sides(&sides, &calibrated(directory.as_ref(), options)).map_err(error)
+}
+
+/// The same options with the calibrations of the project, where none are given.
+pub(crate) fn calibrated(directory: &Path, options: &CompareOptions) -> CompareOptions {
+    let mut options = CompareOptions { now_ms: now_ms(), ..options.clone() };
+    if options.calibrations.is_empty() {
+        options.calibrations = stored(directory);
+    }
+    options
 }
 
 /// Compares the variants of one run with each other: its prompts, or its subjects. The one named `base` is BASE, else the first of the suite.
@@ -106,14 +117,15 @@ pub fn compare_by(
 ) -> Result<Comparison, Error> {
     let (path, selection) = run.into().found(directory.as_ref())?;
     let sides = ComparedSide::by(&path, &selection, dimension, base).map_err(error)?;
-    compare_sides(&sides, options).map_err(error)
+    compare_sides(&sides, &calibrated(directory.as_ref(), options)).map_err(error)
 }
 
 impl Run {
     /// Compares another run with this one, which is BASE: case by case, by the ids of their rows.
     pub fn compare(&self, new: &Run, options: &CompareOptions) -> Result<Comparison, Error> {
-        // Neither is looked up by a name, so the directory does not matter.
-        compare("", [self, new], options)
+        // Neither is looked up by a name; calibrations are those of the project that the run is in.
+        let project = new.path().parent().map(Path::to_owned).unwrap_or_default();
+        compare(project, [self, new], options)
     }
 }
 

@@ -31,7 +31,8 @@ use jurat_store::Disk;
 
 pub use jurat_core::gate::{Bounds, ConditionReport, GateReport, GateVerdict, More, Rehearsal};
 
-use crate::contrast::{SideName, error};
+use crate::calibration;
+use crate::contrast::{SideName, calibrated, error};
 use crate::{Error, Problems, Run};
 
 /// What a gate compares with, and by which policy.
@@ -41,6 +42,8 @@ pub struct GateOptions {
     pub base: Option<SideName>,
     /// The conditions, in place of `gates` of the suite.
     pub policy: Option<PolicySource>,
+    /// Files of calibrations, in place of those of the project.
+    pub calibrations: Vec<PathBuf>,
 }
 
 /// Where the conditions of a gate come from.
@@ -63,21 +66,31 @@ pub fn gate(directory: impl AsRef<Path>, new: impl Into<SideName>, options: &Gat
     let named = || policy.base.as_ref().map(|it| SideName::from(it.value.as_str()));
     let base = options.base.clone().or_else(named).map(|it| it.open(directory)).transpose()?;
     let new = ComparedSide::open(&file, &selection).map_err(error)?;
-    gate_sides(base.as_ref(), &new, &policy, &compare_options(&policy)).map_err(error)
+    let compare = compare_options(directory, &policy, options)?;
+    gate_sides(base.as_ref(), &new, &policy, &compare).map_err(error)
 }
 
 /// Splits the repetitions of a run into halves in up to 200 ways, and says how often its gate passes with no change at all.
 pub fn rehearse(directory: impl AsRef<Path>, run: &str, options: &GateOptions) -> Result<Rehearsal, Error> {
-    let file = Run::find_file(directory.as_ref(), run)?;
+    let directory = directory.as_ref();
+    let file = Run::find_file(directory, run)?;
     let policy = policy(&file, options)?;
-    let found = rehearse_run(&file, &policy, &compare_options(&policy)).map_err(error)?;
+    let compare = compare_options(directory, &policy, options)?;
+    let found = rehearse_run(&file, &policy, &compare).map_err(error)?;
     found.ok_or_else(|| {
         Error::Usage(format!("`{run}` cannot be rehearsed: each case needs at least 2 repetitions (`--repeat`)"))
     })
 }
 
-fn compare_options(policy: &Policy) -> CompareOptions {
-    CompareOptions { allow: policy.allow.clone(), listed: DESCRIBED, described: DESCRIBED, ..CompareOptions::default() }
+fn compare_options(directory: &Path, policy: &Policy, options: &GateOptions) -> Result<CompareOptions, Error> {
+    let compare = CompareOptions {
+        allow: policy.allow.clone(),
+        listed: DESCRIBED,
+        described: DESCRIBED,
+        calibrations: calibration::open(&options.calibrations)?,
+        ..CompareOptions::default()
+    };
+    Ok(calibrated(directory, &compare))
 }
 
 /// The policy that was given, or that of the suite that was run.

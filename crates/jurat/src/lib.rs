@@ -132,7 +132,7 @@
 //! * [`Model`]: the model of a role, which can be a function of your program. It is asked a [`Question`] and gives a [`Reply`].
 //! * [`scenario`]: conversations along a graph, answer templates, rubrics and outcomes, with a first example of each.
 //! * [`RunOptions`]: how a suite is run: limits, budgets, replay. [`Suite::run`] waits for the end, [`Suite::start`] gives a [`Running`].
-//! * [`contrast`]: runs compared with each other; [`gate`]: whether one may pass.
+//! * [`contrast`]: runs compared with each other; [`gate`]: whether one may pass; [`calibration`]: whether its judges can be trusted.
 //! * [`import`]: configurations, traces and logs of other tools as suites, rows and runs; [`receive`]: traces as programs send them.
 //! * [`Run`]: what came of it: [`Case`]s with their [`TaskResult`]s, totals, tables, reports.
 //!
@@ -146,6 +146,7 @@
 mod agent;
 mod ask;
 mod builder;
+pub mod calibration;
 pub mod check;
 mod checked;
 pub mod compare;
@@ -195,7 +196,7 @@ pub use worker::{run_code_with, serve_as_worker};
 pub use jurat_core::effect::Usage;
 pub use jurat_core::judge::Aggregate;
 pub use jurat_core::report::{
-    CaseCounts, Mean, OutputReport, RunEntry, SliceTotal, SubjectTotal, TaskTotal, TaskVerdict,
+    CaseCounts, CorrectedTotal, Mean, OutputReport, RunEntry, SliceTotal, SubjectTotal, TaskTotal, TaskVerdict,
 };
 pub use jurat_core::scenario::Function;
 pub use jurat_core::statistics::Interval;

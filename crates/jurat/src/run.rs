@@ -9,11 +9,12 @@ use std::time::Duration;
 use jurat_core::effect::Usage;
 use jurat_core::plan::CaseIx;
 use jurat_core::report::{
-    CaseCounts, CaseReport, OutputReport, RunEntry, RunReport, TaskReport, TaskTotal, TaskVerdict,
+    CaseCounts, CaseReport, CorrectedTotal, OutputReport, RunEntry, RunReport, TaskReport, TaskTotal, TaskVerdict,
 };
 use jurat_core::statistics::Interval;
 use jurat_core::verdict::{CaseVerdict, Counts, Decision, StopReason};
 use jurat_engine::Conclusion;
+use jurat_engine::calibration::corrections;
 use jurat_engine::view::{Detailed, RunView, StoredOutcome, Variant, ViewError, listed};
 use jurat_report::columns::{Column, Datum, columns, rows};
 use jurat_report::{Scope, Style, explanation};
@@ -110,9 +111,17 @@ impl Run {
 
     pub(crate) fn read(path: &Path) -> Result<Run, Error> {
         let view = RunView::open(path).map_err(unreadable)?;
-        let report = view.report().map_err(unreadable)?;
+        let mut report = view.report().map_err(unreadable)?;
+        let calibrations = crate::calibration::of_project(path);
+        if !calibrations.is_empty() {
+            report.corrected = corrections(&view, &report.tasks, &calibrations);
+        }
         let tasks = report.tasks.clone().into();
         Ok(Run { view, report, tasks })
+    }
+
+    pub(crate) fn set_corrected(&mut self, totals: Vec<CorrectedTotal>) {
+        self.report.corrected = totals;
     }
 
     /// What it is called.

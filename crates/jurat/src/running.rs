@@ -262,7 +262,9 @@ impl Prepared {
             return Err(Error::Usage(message));
         }
         let directory = if options.directory.as_os_str().is_empty() { Path::new(".") } else { &options.directory };
-        let project = Project::find_or_create(directory).map_err(|error| Error::Run(Box::new(error)))?;
+        let project = Project::find_or_create(directory);
+        let project = if options.is_probe { project.and_then(Project::for_probes) } else { project };
+        let project = project.map_err(|error| Error::Run(Box::new(error)))?;
         let environment = environment(&suite.0.examined, directory, &options)?;
         let mut functions = suite.0.functions.clone();
         functions.append(&mut options.functions);

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod breaker;
+mod calibrations;
 mod campaigns;
 mod check;
 mod command;

@@ -1,5 +1,6 @@
 //! A line of a comparison: one metric of two sides, and how far it differs.
 
+use crate::calibration::CorrectedDifference;
 use crate::statistics::{FlipOdds, Interval, Pairs, Word};
 
 /// What a line is about.
@@ -152,6 +153,8 @@ pub struct Line {
     pub reused: u64,
     /// The standard error of the difference, where it is estimated from clusters.
     pub se: Option<f64>,
+    /// The difference as people would have judged, by a calibration of the judge.
+    pub corrected: Option<CorrectedDifference>,
 }
 
 /// What an interval of a difference shows; nothing without one.
@@ -160,6 +163,16 @@ pub(super) fn word_of(interval: Option<Interval>) -> Word {
 }
 
 impl Line {
+    /// The standard error of the difference: that of clusters, or of pairs that are 0 or 1.
+    pub fn standard_error(&self) -> Option<f64> {
+        let of_pairs = || {
+            let (table, difference) = (self.table?, self.difference?);
+            let (n, discordant) = (table.n() as f64, table.discordant() as f64);
+            Some(((discordant / n - difference * difference).max(0.0) / n).sqrt())
+        };
+        self.se.or_else(of_pairs)
+    }
+
     /// A line about which nothing is known.
     pub fn empty(about: About) -> Line {
         Line {
@@ -188,6 +201,7 @@ impl Line {
             left_out: 0,
             reused: 0,
             se: None,
+            corrected: None,
         }
     }
 }

@@ -25,10 +25,12 @@ pub enum Finding {
     VersionDiffers,
     /// Slices or clusters of some rows are not known, because the rows are not there any more.
     RowsNotRead,
+    /// A calibration is about another definition of the judge, and corrects nothing.
+    CalibrationStale,
 }
 
 impl Finding {
-    pub const ALL: [Finding; 16] = [
+    pub const ALL: [Finding; 17] = [
         Finding::SuiteDiffers,
         Finding::TaskDiffers,
         Finding::JudgeModelDiffers,
@@ -45,6 +47,7 @@ impl Finding {
         Finding::StoppedEarly,
         Finding::VersionDiffers,
         Finding::RowsNotRead,
+        Finding::CalibrationStale,
     ];
 
     /// What a word of [`Finding::name`] means.
@@ -70,6 +73,7 @@ impl Finding {
             Finding::StoppedEarly => "stopped_early",
             Finding::VersionDiffers => "version_differs",
             Finding::RowsNotRead => "rows_not_read",
+            Finding::CalibrationStale => "calibration_stale",
         }
     }
 

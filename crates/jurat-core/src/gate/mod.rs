@@ -11,5 +11,5 @@ pub mod policy;
 mod report;
 
 pub use condition::{Bounds, Conclusion, Decided, GateVerdict, Measure, Wants, condition_verdict, decide, overall};
-pub use policy::{Condition, Kind, Limit, Missing, Policy, RepetitionRule, Selector};
+pub use policy::{AgreementMeasure, Condition, JudgeBound, Kind, Limit, Missing, Policy, RepetitionRule, Selector};
 pub use report::{ConditionReport, GateReport, More, Rehearsal};

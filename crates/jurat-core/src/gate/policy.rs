@@ -9,8 +9,11 @@
 //!     - { id: critical, tag: critical, no_new_failures: true }
 //! ```
 
+use std::time::Duration;
+
 use jurat_format::choices;
 use jurat_format::codes;
+use jurat_format::duration;
 use jurat_format::field::{Defaulted, Field};
 use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, listed};
@@ -86,6 +89,8 @@ pub struct Condition {
     pub advisory: bool,
     pub allow: Vec<String>,
     pub repetitions: RepetitionRule,
+    /// Whether the rate or the difference is corrected for the errors of the judge.
+    pub corrected: bool,
 }
 
 /// What is judged, and against what.
@@ -112,6 +117,8 @@ pub enum Kind {
     Errors(f64),
     /// The share of cases that passed and failed.
     Flaky(f64),
+    /// How far a judge agrees with people, by a calibration.
+    Judge(JudgeBound),
 }
 
 impl Kind {
@@ -128,6 +135,7 @@ impl Kind {
             Kind::AllPass => ALL_PASS.key.name,
             Kind::Errors(_) => ERRORS.key.name,
             Kind::Flaky(_) => FLAKY.key.name,
+            Kind::Judge(_) => JUDGE.key.name,
         }
     }
 
@@ -138,9 +146,31 @@ impl Kind {
             Kind::Cost(limit) | Kind::Tokens(limit) | Kind::LatencyMs(limit) | Kind::LatencyP95Ms(limit) => {
                 limit.of_base
             }
-            Kind::AtLeast(_) | Kind::AllPass | Kind::Errors(_) | Kind::Flaky(_) => false,
+            Kind::AtLeast(_) | Kind::AllPass | Kind::Errors(_) | Kind::Flaky(_) | Kind::Judge(_) => false,
         }
     }
+}
+
+choices! {
+    /// How agreement of a judge with people is measured.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum AgreementMeasure {
+        Kappa = "kappa",
+        WeightedKappa = "weighted_kappa",
+        Agreement = "agreement",
+        Alpha = "alpha",
+        Ac1 = "ac1",
+        Sensitivity = "sensitivity",
+        Specificity = "specificity",
+    }
+}
+
+/// The least agreement of a judge with people, and how old the calibration may be that says so.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct JudgeBound {
+    pub measure: AgreementMeasure,
+    pub at_least: f64,
+    pub max_age: Option<Duration>,
 }
 
 /// The most that something may be.
@@ -247,6 +277,30 @@ const ERRORS: Field<f64> =
 const FLAKY: Field<f64> =
     Field::optional("flaky", SHARE_LIMIT, "the largest share of repeated cases that passed once and failed once");
 
+const JUDGE: Field<Spanned<String>> = Field::optional(
+    "judge",
+    shape::TEXT,
+    "the task whose judge must agree with people, by a calibration; `agreement` says how far",
+);
+const AGREEMENT: Field<(AgreementMeasure, f64)> = Field::optional(
+    "agreement",
+    Shape::new(Form::Object(&AGREEMENT_OBJECT), agreement),
+    "with `judge`: the least agreement with people",
+);
+const MAX_AGE: Field<Duration> =
+    Field::optional("max_age", duration::SHAPE, "with `judge`: how old the calibration may be, such as `90d`");
+const CORRECTED: Defaulted<bool> = Field::optional(
+    "corrected",
+    shape::BOOLEAN,
+    "whether the pass rate of the task is corrected for the errors of its judge, by a calibration",
+)
+.default(false);
+
+const MEASURE: Defaulted<AgreementMeasure> =
+    Field::optional("measure", shape::choice(), "how agreement is measured").default_choice("kappa");
+const LEAST_AGREEMENT: Field<f64> = Field::required("at_least", shape::SHARE, "the least value that is accepted");
+static AGREEMENT_OBJECT: Object = Object { what: "an agreement", keys: &[MEASURE.key, LEAST_AGREEMENT.key] };
+
 const AT_MOST: Field<f64> = Field::required("at_most", shape::AMOUNT, "the largest value that is accepted");
 const OF: Field<String> =
     Field::optional("of", Shape::new(Form::Choice(&["base"]), base), "`base` for a multiple of what BASE takes");
@@ -262,7 +316,7 @@ const SHARE_LIMIT: Shape<f64> = Shape::new(Form::Object(&OF_CASES), |reading, _,
 });
 
 /// The keys that say what must hold. A condition has one.
-const KINDS: [Key; 11] = [
+const KINDS: [Key; 12] = [
     AT_LEAST.key,
     NOT_WORSE.key,
     BETTER.key,
@@ -274,6 +328,7 @@ const KINDS: [Key; 11] = [
     ALL_PASS.key,
     ERRORS.key,
     FLAKY.key,
+    JUDGE.key,
 ];
 
 static CONDITION: Object = Object {
@@ -291,6 +346,9 @@ static CONDITION: Object = Object {
         KINDS[8],
         KINDS[9],
         KINDS[10],
+        KINDS[11],
+        AGREEMENT.key,
+        MAX_AGE.key,
         TASK.key,
         ON.key,
         SCORE.key,
@@ -302,6 +360,7 @@ static CONDITION: Object = Object {
         ADVISORY.key,
         ALLOW.key,
         REPETITIONS.key,
+        CORRECTED.key,
     ],
 };
 
@@ -369,8 +428,20 @@ fn condition(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Condition> {
     kinds.extend(fields.read(reading, &ALL_PASS).filter(|it| *it).map(|_| Kind::AllPass));
     kinds.extend(fields.read(reading, &ERRORS).map(Kind::Errors));
     kinds.extend(fields.read(reading, &FLAKY).map(Kind::Flaky));
+    let judge = fields.read(reading, &JUDGE);
+    let (agreement, max_age) = (fields.read(reading, &AGREEMENT), fields.read(reading, &MAX_AGE));
+    if judge.is_some() {
+        let bound = |(measure, at_least)| Kind::Judge(JudgeBound { measure, at_least, max_age });
+        kinds.extend(agreement.map(bound));
+    }
+    if (judge.is_some() && fields.node(&AGREEMENT.key).is_none())
+        || (judge.is_none() && (agreement.is_some() || max_age.is_some()))
+    {
+        reading.problem(half_a_judge(node));
+        return None;
+    }
     let selector = Selector {
-        task: fields.read(reading, &TASK),
+        task: judge.or(fields.read(reading, &TASK)),
         on_judgements: fields.value(reading, &ON) == On::Judgements,
         is_score: fields.value(reading, &SCORE),
         slice: fields.read(reading, &SLICE),
@@ -382,6 +453,7 @@ fn condition(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Condition> {
     let confidence = level.and_then(|it| confidence(reading, it, node));
     let (advisory, repetitions) = (fields.value(reading, &ADVISORY), fields.value(reading, &REPETITIONS));
     let allow = fields.read(reading, &ALLOW).unwrap_or_default();
+    let corrected = fields.value(reading, &CORRECTED);
     if kinds.len() != 1 {
         let has_flaw = KINDS.iter().any(|it| fields.node(it).is_some()) && kinds.is_empty();
         if !has_flaw {
@@ -390,8 +462,20 @@ fn condition(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Condition> {
         return None;
     }
     let kind = *kinds.first()?;
-    reading_fits(reading, node, kind, &selector)?;
-    Some(Condition { id: id?, kind, selector, confidence, advisory, allow, repetitions })
+    reading_fits(reading, node, kind, &selector, corrected)?;
+    Some(Condition { id: id?, kind, selector, confidence, advisory, allow, repetitions, corrected })
+}
+
+fn half_a_judge(node: &Node<'_>) -> Problem {
+    Problem::new(&codes::MISSING_KEY, "a condition on a judge has `judge` and `agreement`")
+        .at(node.span, "here")
+        .help("write `judge: TASK, agreement: { measure: kappa, at_least: 0.6 }`")
+}
+
+fn agreement(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<(AgreementMeasure, f64)> {
+    let fields = AGREEMENT_OBJECT.fields(reading, node)?;
+    let measure = fields.value(reading, &MEASURE);
+    Some((measure, fields.read(reading, &LEAST_AGREEMENT)?))
 }
 
 fn no_single_kind(node: &Node<'_>, n: usize) -> Problem {
@@ -405,9 +489,18 @@ fn no_single_kind(node: &Node<'_>, n: usize) -> Problem {
 }
 
 /// Whether a selector fits the kind of its condition.
-fn reading_fits(reading: &mut Reading<'_>, node: &Node<'_>, kind: Kind, selector: &Selector) -> Option<()> {
+fn reading_fits(
+    reading: &mut Reading<'_>,
+    node: &Node<'_>,
+    kind: Kind,
+    selector: &Selector,
+    is_corrected: bool,
+) -> Option<()> {
     let is_of_rates = matches!(kind, Kind::AtLeast(_) | Kind::NotWorse(_) | Kind::Better(_));
     let message = match kind {
+        _ if is_corrected && !is_of_rates => "`corrected` is for pass rates",
+        _ if is_corrected && selector.is_score => "`corrected` is for pass rates, not for scores",
+        _ if is_corrected && selector.task.is_none() => "`corrected` needs the `task` whose judge was calibrated",
         _ if selector.is_score && !matches!(kind, Kind::NotWorse(_) | Kind::Better(_)) => {
             "`score` is for `not_worse` and `better`"
         }

@@ -295,7 +295,8 @@ impl Members<'_> {
 
     fn wrong(&mut self, name: &str, needs: &str, given: Given<'_>, span: Span) {
         self.is_whole = false;
-        self.problems.push(bad(span, format!("`{name}` must be {needs}, not {}", given.shown())));
+        let problem = bad(span, format!("`{name}` must be {needs}, not {}", given.shown()));
+        self.problems.push(problem.help("correct it, or remove the line"));
     }
 
     fn text(&mut self, name: &str, given: Given<'_>, span: Span) -> Option<String> {

@@ -24,6 +24,6 @@ pub use case::{CaseData, CaseReport, OutputReport, TaskReport, TaskVerdict};
 pub use listing::{RunCondition, RunEntry};
 pub use repetition::{AttemptRate, Attempts, FlakyCase, Repetition};
 pub use run::{
-    Cause, DimensionTotal, Disagreement, Independence, JudgedScore, Mean, Observed, RunReport, SliceTotal, Spent,
-    SubjectTotal, TaskTotal, gate_name, interval,
+    Cause, CorrectedTotal, DimensionTotal, Disagreement, Independence, JudgedScore, Mean, Observed, RunReport,
+    SliceTotal, Spent, SubjectTotal, TaskTotal, gate_name, interval,
 };

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::repetition::Repetition;
 use super::scenario::ScenarioTotal;
+use crate::calibration::CorrectedRate;
 use crate::effect::Usage;
 use crate::statistics::{Confidence, Interval, Side, clopper_pearson, wilson};
 use crate::task::Gate;
@@ -43,6 +44,8 @@ pub struct RunReport {
     /// All tasks of all cases together.
     pub counts: Counts,
     pub independence: Independence,
+    /// The pass rates of tasks whose judges were calibrated, as people would have judged.
+    pub corrected: Vec<CorrectedTotal>,
     pub cases: CaseCounts,
     /// The tokens that all answers took.
     pub usage: Usage,
@@ -108,6 +111,21 @@ pub struct TaskTotal {
     pub score: Option<Mean>,
     /// The labels it gave and how often each, in the order in which they are shown.
     pub labels: Vec<(String, u64)>,
+}
+
+/// The pass rate of a task as people would have judged, by a calibration of its judge.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CorrectedTotal {
+    pub task: String,
+    /// `None` when the calibration is stale.
+    pub corrected: Option<CorrectedRate>,
+    /// What changed since it was made.
+    pub stale: Option<String>,
+    /// How many labelled cases it rests on.
+    pub labels: u64,
+    pub confidence: f64,
+    /// Whether those are too few to rely on.
+    pub too_few: bool,
 }
 
 /// The mean of some numbers.

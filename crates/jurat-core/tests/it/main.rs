@@ -1,6 +1,6 @@
 //! The laws of the core, and its words.
 //!
-//! [`agents`], [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`artifacts`], [`campaigns`], [`checks`], [`effects`], [`evaluations`], [`evaluators`], [`builtins`], [`evaluate`], [`templates`], [`rubrics`], [`outcomes`], [`scenarios`], [`statistics`], [`conversations`], [`routes`], [`decisions`], [`labels`]. They draw
+//! [`agents`], [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`artifacts`], [`campaigns`], [`checks`], [`effects`], [`evaluations`], [`evaluators`], [`builtins`], [`evaluate`], [`templates`], [`rubrics`], [`outcomes`], [`scenarios`], [`statistics`], [`conversations`], [`routes`], [`decisions`], [`labels`], [`calibration`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
 //! [`defects`] has what goes wrong elsewhere, [`format`] that the reader and the JSON Schema agree, [`faults`] what is no verdict on a subject, [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
 //!
@@ -11,6 +11,7 @@ mod agents;
 mod arbitrary;
 mod artifacts;
 mod builtins;
+mod calibration;
 mod campaigns;
 mod cases;
 mod checks;

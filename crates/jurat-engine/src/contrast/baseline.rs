@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 use std::path::Path;
 
+use jurat_core::calibration::JudgeParts;
 use jurat_core::contrast::provenance::{Definition, Finding, Part};
 use jurat_core::contrast::{ChangeSide, Side};
 use jurat_format::value::FieldPath;
@@ -330,6 +331,10 @@ impl Table for BaselineTable {
 
     fn tasks(&self) -> &[TaskInfo] {
         &self.tasks
+    }
+
+    fn judge_parts(&self, _: Column) -> Option<JudgeParts> {
+        None
     }
 
     fn keys<'t>(&'t self) -> Result<Box<dyn Iterator<Item = Result<RowKey, ViewError>> + 't>, ViewError> {

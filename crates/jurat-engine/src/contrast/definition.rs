@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use jurat_core::contrast::provenance::{Definition, Finding, Part};
-use jurat_core::suite::{EvaluatorKind, Judge, Model, Selection, Suite, Task, TaskKind};
+use jurat_core::suite::{EvaluatorKind, Judge, Selection, Suite, Task, TaskKind};
 use jurat_store::run::{Ended, TaskHead};
 
+use crate::judge_definition::{judge_models, settings};
 use crate::options::RecordedOptions;
 use crate::view::{RunView, ViewError};
 
@@ -73,30 +74,9 @@ fn check(task: &Task, head: &TaskHead) -> Part {
 }
 
 fn judge_model(suite: &Suite, options: &RecordedOptions, judge: &Judge) -> Part {
-    let named: Vec<&str> = match judge.panel.as_slice() {
-        [] => vec![judge.model.as_ref().map_or("judge", |it| it.value.as_str())],
-        panel => panel.iter().map(|it| it.value.as_str()).collect(),
-    };
-    let models: Vec<(String, String)> = named.into_iter().flat_map(|it| asked(suite, options, it)).collect();
+    let models = judge_models(suite, options, judge);
     let join = |of: fn(&(String, String)) -> &str, with| models.iter().map(of).collect::<Vec<_>>().join(with);
     part(join(|it| &it.0, ", "), &[&join(|it| &it.0, "\n"), &join(|it| &it.1, "\n")])
-}
-
-/// The models that a role or a name stands for, each with its settings.
-fn asked(suite: &Suite, options: &RecordedOptions, name: &str) -> Vec<(String, String)> {
-    let given: Vec<&String> = options.models.iter().filter(|it| it.0 == name).map(|it| &it.1).collect();
-    let role = suite.models.iter().find(|it| it.name.value == name);
-    match (given.as_slice(), role) {
-        ([], Some(role)) => role.models.iter().map(|it| (it.model.value.clone(), settings(it))).collect(),
-        ([], None) => vec![(name.to_owned(), String::new())],
-        (given, _) => given.iter().map(|it| ((*it).clone(), String::new())).collect(),
-    }
-}
-
-/// The settings that change what a model answers. Prices, limits and addresses do not.
-fn settings(model: &Model) -> String {
-    let sent = model.settings.sent().map(|(key, value)| format!("{key}: {}", value.to_json()));
-    sent.collect::<Vec<_>>().join(", ")
 }
 
 fn judge_prompt(judge: &Judge) -> Part {

@@ -5,6 +5,7 @@
 
 mod baseline;
 mod contrasting;
+mod corrected;
 mod definition;
 mod error;
 mod gate;
@@ -17,6 +18,7 @@ mod table;
 use std::io::Write;
 use std::path::Path;
 
+use jurat_core::calibration::Calibration;
 use jurat_core::contrast::provenance::{Finding, Part};
 use jurat_core::contrast::{ChangeSide, Comparison, ScoreTest, SidePair, rank};
 use jurat_core::statistics::Confidence;
@@ -58,6 +60,10 @@ pub struct CompareOptions {
     pub described: usize,
     /// How many units that a side could not judge are listed.
     pub most_unjudged: usize,
+    /// What is known of judges, by which pass rates are corrected.
+    pub calibrations: Vec<Calibration>,
+    /// The moment, in milliseconds since 1970: how old calibrations are.
+    pub now_ms: u64,
 }
 
 impl Default for CompareOptions {
@@ -73,6 +79,8 @@ impl Default for CompareOptions {
             listed: usize::MAX,
             described: 10,
             most_unjudged: 0,
+            calibrations: Vec::new(),
+            now_ms: 0,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use jurat_core::calibration::JudgeParts;
 use jurat_core::contrast::provenance::Definition;
 use jurat_core::contrast::{ChangeSide, Side};
 use jurat_core::effect::wire::read_outcome;
@@ -16,6 +17,7 @@ use super::definition::{definition, is_complete, task_name};
 use super::selection::Selection;
 use super::table::{Amount, Asked, CaseAsked, Table, TaskInfo};
 use crate::RunError;
+use crate::judge_definition::judge_parts;
 use crate::tally::{latency, taken};
 use crate::view::{Detailed, RunView, ViewError};
 
@@ -156,6 +158,10 @@ impl Table for RunTable {
 
     fn tasks(&self) -> &[TaskInfo] {
         &self.tasks
+    }
+
+    fn judge_parts(&self, column: Column) -> Option<JudgeParts> {
+        column.task().map(|it| judge_parts(&self.view, it).0)
     }
 
     fn keys<'t>(&'t self) -> Result<Box<dyn Iterator<Item = Result<RowKey, ViewError>> + 't>, ViewError> {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use jurat_core::calibration::JudgeParts;
 use jurat_core::contrast::provenance::Definition;
 use jurat_core::contrast::{ChangeSide, Side};
 use jurat_format::value::FieldPath;
@@ -23,6 +24,9 @@ pub(super) trait Table {
     fn n_variants(&self) -> usize;
 
     fn tasks(&self) -> &[TaskInfo];
+
+    /// What the verdicts of the task in a column rest on, part by part; `None` where the definition itself is not there.
+    fn judge_parts(&self, column: Column) -> Option<JudgeParts>;
 
     /// The rows in the order of their keys.
     fn keys<'t>(&'t self) -> Result<Box<dyn Iterator<Item = Result<RowKey, ViewError>> + 't>, ViewError>;

@@ -6,7 +6,7 @@ use jurat_format::value::Val;
 
 /// Members of rows that hold a question, and those that hold a response, in the order in which they are looked for.
 const QUESTIONS: [&str; 8] = ["question", "prompt", "input", "user_input", "query", "instruction", "task", "request"];
-const RESPONSES: [&str; 11] = [
+pub(super) const RESPONSES: [&str; 11] = [
     "response",
     "answer",
     "output",

@@ -16,6 +16,7 @@ pub mod query;
 mod repetition;
 mod results;
 mod revisit;
+mod said;
 mod scenarios;
 mod totals;
 mod transcript;
@@ -40,6 +41,7 @@ pub use jurat_store::run::{Code, Column, RunHead, StoredCase, Variant};
 pub use listed::{RunListing, listed, listing};
 pub use results::{StoredOutcome, StoredResult};
 pub use revisit::Detailed;
+pub use said::LabelText;
 
 use crate::definition::restored;
 use crate::options::RecordedOptions;

@@ -50,6 +50,7 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
         has_agents: !view.plan.cases.is_empty(),
         counts: counts(&gates(view), &whole),
         independence: independence(view, &counted, |_| true)?,
+        corrected: Vec::new(),
         cases: cases(&whole),
         usage: all.usage(),
         cost_usd: all.cost_usd(),

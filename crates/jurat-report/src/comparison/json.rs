@@ -161,6 +161,13 @@ fn write_line_members(members: &mut Members<'_>, line: &Line) {
         members.or_null("mde", mde, Members::float);
     }
     write_amounts(members, line);
+    if let Some(corrected) = &line.corrected {
+        members.object("corrected", |members| {
+            members.float("difference", corrected.difference);
+            write_interval(members, "interval", Some(corrected.interval));
+            members.text("method", corrected.method.name());
+        });
+    }
     members.text("word", line.word.as_str());
 }
 

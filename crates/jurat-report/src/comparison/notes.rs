@@ -52,6 +52,11 @@ pub fn sentence(note: &Note, contrast: &Contrast) -> String {
         Finding::Partial => format!("the runs may not cover the same rows: BASE {was}, NEW {now}"),
         Finding::StoppedEarly => format!("a run was stopped once its result was known: {was}{now}"),
         Finding::VersionDiffers => format!("the runs were made by different versions of jurat: {was} → {now}"),
+        Finding::CalibrationStale => {
+            format!(
+                "no corrected difference of `{task}`: the calibration is {was}; calibrate it again with `jurat calibrate`"
+            )
+        }
         Finding::RowsNotRead => {
             format!("{was} could not be read, because their file has changed since the run; there are no slices by it")
         }

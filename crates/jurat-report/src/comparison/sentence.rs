@@ -11,7 +11,20 @@ pub fn headline(contrast: &Contrast, confidence: Confidence, is_plain: bool) -> 
     let Some(line) = contrast.headline() else { return vec!["nothing could be compared".to_owned()] };
     let mut sentences = vec![shown(line, confidence, is_plain)];
     sentences.extend(bounds(line));
+    sentences.extend(contrast.lines.iter().filter_map(corrected));
     sentences
+}
+
+/// What people would have found, where the judge of a task was calibrated.
+fn corrected(line: &Line) -> Option<String> {
+    let (task, found) = (line.about.task()?, line.corrected.as_ref()?);
+    let Interval { low, high } = found.interval;
+    Some(format!(
+        "Corrected for the errors of its judge, `{task}` differs by {} points ({} – {}), if the judge errs as it did on the labelled cases.",
+        points(found.difference),
+        points(low),
+        points(high)
+    ))
 }
 
 fn shown(line: &Line, confidence: Confidence, is_plain: bool) -> String {

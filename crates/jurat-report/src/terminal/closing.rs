@@ -8,6 +8,7 @@ use jurat_core::verdict::{Conclusion, StopReason};
 
 use crate::Style;
 use crate::case_writer::Scope;
+use crate::corrected;
 use crate::style::Meaning;
 use crate::visible::visible_line;
 use crate::words::{self, counted, grouped};
@@ -32,6 +33,9 @@ impl Closing<'_> {
         self.write_verdict(out)?;
         if let Some(line) = words::unconcluded(run) {
             self.line(out, &line)?;
+        }
+        if scope.has_observed() {
+            self.lines(out, corrected::sentences(run))?;
         }
         self.lines(out, spent(run, *scope))?;
         if !scope.has_observed() {

@@ -3,6 +3,7 @@
 //! Here is what is paired with what, and how units are handed out column by column; what is done with them is in the files beside it.
 
 mod changes;
+mod correcting;
 mod counts;
 mod differing;
 mod lines;
@@ -148,6 +149,7 @@ impl<'c> Contrasting<'c> {
             labels.extend(self.label_changes(&was, &now)?);
         }
         adjust(&mut tasks.iter_mut().collect::<Vec<_>>(), confidence);
+        self.correct(&mut tasks);
         adjust(&mut scores.iter_mut().collect::<Vec<_>>(), confidence);
         let mut lines = vec![headline, judgements.finish(confidence)];
         lines.retain(|it| it.about == About::Cases || it.pairs > 0);

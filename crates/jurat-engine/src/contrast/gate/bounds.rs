@@ -46,6 +46,11 @@ impl RateBounds {
         }
     }
 
+    /// How many independent judgements it is worth.
+    pub(super) fn worth(&self) -> Option<f64> {
+        self.effective.map(|it| it.1)
+    }
+
     /// The probability of as few passes if the rate were the least that is wanted.
     pub(super) fn p_fail(&self, rate: f64) -> Option<f64> {
         let (passed, n) = self.effective?;

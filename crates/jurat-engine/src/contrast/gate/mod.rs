@@ -3,6 +3,7 @@
 mod amounts;
 mod bounds;
 mod counts;
+mod judges;
 mod rehearsal;
 mod words;
 
@@ -41,7 +42,7 @@ pub fn gate(
     let new = &*new.0;
     let own = Contrasting::new(new, new, (0, 0), options, None)?;
     let pair = base.map(|it| Contrasting::new(&*it.0, new, (0, 1), options, None)).transpose()?;
-    let gating = Gating { own: &own, pair: pair.as_ref(), new, base: base.map(|it| &*it.0), policy };
+    let gating = Gating { own: &own, pair: pair.as_ref(), new, base: base.map(|it| &*it.0), policy, options };
     let mut conditions = Vec::new();
     for condition in gating.expanded() {
         conditions.push(gating.condition(&condition)?);
@@ -82,6 +83,7 @@ struct Gating<'g> {
     new: &'g dyn Table,
     base: Option<&'g dyn Table>,
     policy: &'g Policy,
+    options: &'g CompareOptions,
 }
 
 /// What a condition found.
@@ -103,6 +105,9 @@ struct Found {
     pairs: u64,
     needed: Option<Option<f64>>,
     clusters: Option<u64>,
+    /// How many independent judgements a rate is worth, and the standard error of a difference.
+    worth: Option<f64>,
+    se: Option<f64>,
 }
 
 impl Gating<'_> {
@@ -218,6 +223,11 @@ impl Gating<'_> {
     }
 
     fn found(&self, condition: &Condition, confidence: Confidence) -> Result<Found, CompareError> {
+        let found = self.observed(condition, confidence)?;
+        Ok(if condition.corrected { self.corrected(condition, found, confidence) } else { found })
+    }
+
+    fn observed(&self, condition: &Condition, confidence: Confidence) -> Result<Found, CompareError> {
         let Some(part) = self.part(condition)? else {
             let reason = "the rows that it selects are not known: some cannot be read, because their file has changed since the run";
             return Ok(Found { reason: reason.to_owned(), counted: Some(GateVerdict::Undecided), ..Found::default() });
@@ -234,6 +244,7 @@ impl Gating<'_> {
             Kind::AllPass => self.all_pass(condition, &part),
             Kind::Errors(most) => self.errors(condition, &part, most),
             Kind::Flaky(most) => self.flaky(condition, &part, most),
+            Kind::Judge(bound) => Ok(self.judge(condition, bound, confidence)),
         }
     }
 
@@ -315,6 +326,7 @@ impl Gating<'_> {
             pairs: observed.clusters,
             needed: value.map(|value| rows_for_rate(value, rate, confidence)),
             clusters: Some(observed.clusters),
+            worth: observed.worth(),
             ..Found::default()
         })
     }
@@ -369,6 +381,7 @@ impl Gating<'_> {
             pairs: line.pairs,
             needed: line.difference.map(|it| rows_for_difference(&line, it, bound, confidence)),
             clusters: line.clusters,
+            se: line.standard_error(),
             ..Found::default()
         })
     }

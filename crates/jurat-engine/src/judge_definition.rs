@@ -1,0 +1,97 @@
+//! Who judges, and by which definition.
+
+use std::collections::BTreeMap;
+
+use jurat_core::calibration::JudgeParts;
+use jurat_core::plan::TaskIx;
+use jurat_core::suite::{EvaluatorKind, Judge, Model, Suite, Task, TaskKind};
+use jurat_store::run::TaskHead;
+
+use crate::options::RecordedOptions;
+use crate::view::RunView;
+
+/// The models that a role or a name stands for, each with its settings.
+pub(crate) fn asked(suite: &Suite, options: &RecordedOptions, name: &str) -> Vec<(String, String)> {
+    let given: Vec<&String> = options.models.iter().filter(|it| it.0 == name).map(|it| &it.1).collect();
+    let role = suite.models.iter().find(|it| it.name.value == name);
+    match (given.as_slice(), role) {
+        ([], Some(role)) => role.models.iter().map(|it| (it.model.value.clone(), settings(it))).collect(),
+        ([], None) => vec![(name.to_owned(), String::new())],
+        (given, _) => given.iter().map(|it| ((*it).clone(), String::new())).collect(),
+    }
+}
+
+/// The settings that change what a model answers. Prices, limits and addresses do not.
+pub(crate) fn settings(model: &Model) -> String {
+    let sent = model.settings.sent().map(|(key, value)| format!("{key}: {}", value.to_json()));
+    sent.collect::<Vec<_>>().join(", ")
+}
+
+/// The models that a judge asks, in the order of its panel, each with its settings.
+pub(crate) fn judge_models(suite: &Suite, options: &RecordedOptions, judge: &Judge) -> Vec<(String, String)> {
+    let named: Vec<&str> = match judge.panel.as_slice() {
+        [] => vec![judge.model.as_ref().map_or("judge", |it| it.value.as_str())],
+        panel => panel.iter().map(|it| it.value.as_str()).collect(),
+    };
+    named.into_iter().flat_map(|it| asked(suite, options, it)).collect()
+}
+
+/// What the verdicts of a task rest on, part by part, and the models that are asked for them.
+pub(crate) fn judge_parts(view: &RunView, task: TaskIx) -> (JudgeParts, Vec<(String, String)>) {
+    let (suite, options) = (view.suite(), RecordedOptions::of(view.head()));
+    let written = &suite.tasks[task.index()];
+    let head = view.head().tasks.get(task.index());
+    let mut parts = comparison_parts(written, head);
+    let mut models = Vec::new();
+    match &written.kind {
+        TaskKind::Judge(judge) => {
+            models = judge_models(suite, &options, judge);
+            parts.extend(asking_parts(judge, &models));
+        }
+        TaskKind::Evaluate(evaluate) => {
+            let found = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value);
+            parts.extend(found.map(|it| ("evaluator".to_owned(), evaluator(&it.kind))));
+        }
+        TaskKind::Assert | TaskKind::Outcome(_) | TaskKind::Check(_) | TaskKind::Evaluation { .. } => {}
+    }
+    (JudgeParts(parts), models)
+}
+
+/// Path, operator and expected value.
+fn comparison_parts(task: &Task, head: Option<&TaskHead>) -> BTreeMap<String, String> {
+    let text = |of: fn(&TaskHead) -> &Option<String>| head.and_then(|it| of(it).clone()).unwrap_or_default();
+    [
+        ("kind", task.kind.name().to_owned()),
+        ("path", text(|it| &it.path)),
+        ("operator", text(|it| &it.operator)),
+        ("expected value", text(|it| &it.expected)),
+    ]
+    .into_iter()
+    .map(|(name, it)| (name.to_owned(), it))
+    .collect()
+}
+
+/// Model, settings, system, prompt, output schema, panel, repetition and how replies become one.
+fn asking_parts(judge: &Judge, models: &[(String, String)]) -> impl Iterator<Item = (String, String)> {
+    let join = |of: fn(&(String, String)) -> &str| models.iter().map(of).collect::<Vec<_>>().join("\n");
+    [
+        ("model", join(|it| &it.0)),
+        ("settings", join(|it| &it.1)),
+        ("system", judge.system.as_ref().map_or_else(String::new, |it| it.prompt.text().to_owned())),
+        ("prompt", judge.prompt.prompt.text().to_owned()),
+        ("output", judge.output.as_ref().map(|it| it.schema.to_json()).unwrap_or_default()),
+        ("panel", judge.panel.len().to_string()),
+        ("repeat", judge.repeat.to_string()),
+        ("aggregate", judge.aggregate.name().to_owned()),
+    ]
+    .into_iter()
+    .map(|(name, it)| (name.to_owned(), it))
+}
+
+fn evaluator(kind: &EvaluatorKind) -> String {
+    match kind {
+        EvaluatorKind::Code(code) => code.code.digest(),
+        EvaluatorKind::Function(function) => function.digest(),
+        EvaluatorKind::Builtin(builtin) => format!("{builtin:?}"),
+    }
+}
