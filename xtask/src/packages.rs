@@ -19,7 +19,7 @@ pub(crate) const BENCH: Chore = Chore {
             --json     prints one JSON object\n\
             --jurat    measures this program instead of building one\n\
             peers      measures the Python package beside a peer from PyPI; builds an optimised wheel first, or takes the one at PATH\n\
-            statistics simulates comparisons and gates, and compares docs/concepts/statistics.md with what it finds\n\
+            statistics simulates comparisons and gates, and compares docs/statistics.md with what it finds\n\
             --draws    the number of comparisons for each setting [default: 20,000]; with another number the page is left alone\n\
             --write    writes the page",
     run: |arguments| start("xtask-bench", arguments),

@@ -8,7 +8,7 @@
 //! * [`table`]: settings, shares, and the bars that they must keep;
 //! * [`methods`]: what other products compute;
 //! * [`rates`], [`paired`], [`clustered`], [`gates`], [`judged`], [`stopping`]: the studies;
-//! * [`page`]: `docs/concepts/statistics.md`, which holds their tables.
+//! * [`page`]: `docs/statistics.md`, which holds their tables.
 //!
 //! The chore draws 20,000 comparisons for each setting. The tests of this package draw fewer, with wider bars, so that a broken method fails them as well.
 

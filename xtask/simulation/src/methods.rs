@@ -1,4 +1,4 @@
-//! What other products compute, as their sources had it when we read them (`docs/concepts/statistics.md` names them).
+//! What other products compute, as their sources had it when we read them (`docs/statistics.md` names them).
 //!
 //! Where a product gives no interval at all, because nothing varies, it is taken for one without width at the estimate: the kindest reading.
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::table::{Row, Share, Table};
 
 /// The page, from the root of the repository.
-pub const PATH: &str = "docs/concepts/statistics.md";
+pub const PATH: &str = "docs/statistics.md";
 
 const BEGIN: &str = "<!-- simulation -->\n";
 const END: &str = "<!-- end of simulation -->\n";

@@ -80,7 +80,7 @@ impl About {
     }
 }
 
-/// How an interval and a p value were computed, in the names of `docs/concepts/statistics.md`.
+/// How an interval and a p value were computed, in the names of `docs/statistics.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Method {
     pub interval: &'static str,
