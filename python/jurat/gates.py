@@ -43,7 +43,7 @@ class Condition:
         found: What was measured.
         bounds: What it may be in truth.
         wanted: The bound that it must keep.
-        p_fail: How likely the data are if the bound is kept.
+        p_fail: How likely such data are for a value at the bound.
         p_fail_adjusted: The same, adjusted for the other conditions.
         least: What would have been found if everything unknown had gone against the run.
         most: What would have been found if everything unknown had gone for it.
