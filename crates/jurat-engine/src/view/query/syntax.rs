@@ -285,7 +285,10 @@ impl fmt::Display for Operator {
 impl fmt::Display for WrittenTerm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_value_end = |it: char| it.is_whitespace() || "(),".contains(it);
-        let values: Vec<String> = self.values.iter().map(|it| quoted(&it.text, is_value_end)).collect();
+        // `<` and a value that begins with `=` would be read as `<=`.
+        let begins_like_operator = |it: &str| it.starts_with(['=', '<', '>', '!', ':']);
+        let value = |it: &str| quoted(it, |letter| is_value_end(letter) || begins_like_operator(it));
+        let values: Vec<String> = self.values.iter().map(|it| value(&it.text)).collect();
         let Some(key) = &self.key else {
             // A text that would be read as a key, as what is left out, or as a word of the language.
             let text = &self.values[0].text;
