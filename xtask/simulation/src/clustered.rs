@@ -90,7 +90,7 @@ struct Repeated {
 }
 
 /// The share of hard cases that become easy.
-const MENDED: f64 = 0.3;
+const FIXED: f64 = 0.3;
 
 fn repeated_settings() -> Vec<Repeated> {
     let mut settings = Vec::new();
@@ -127,7 +127,7 @@ impl Repeated {
     fn truth(&self) -> f64 {
         match self.change {
             Change::Noise | Change::OtherCases => 0.0,
-            Change::Better => (1.0 - self.easy) * MENDED * (EASY - HARD),
+            Change::Better => (1.0 - self.easy) * FIXED * (EASY - HARD),
         }
     }
 
@@ -137,7 +137,7 @@ impl Repeated {
         let now = match self.change {
             Change::Noise => was,
             Change::OtherCases => case(),
-            Change::Better => was || random.chance(MENDED),
+            Change::Better => was || random.chance(FIXED),
         };
         let probability = |is_easy| if is_easy { EASY } else { HARD };
         (probability(was), probability(now))

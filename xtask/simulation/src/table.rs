@@ -66,7 +66,7 @@ impl Share {
 
     /// Whether it falls short of what the method promises, by more than the draws explain.
     pub fn falls_short(&self, draws: u64) -> bool {
-        self.nominal.is_some_and(|it| !it.is_kept(self.value, draws))
+        self.nominal.is_some_and(|it| !it.is_met(self.value, draws))
     }
 }
 
@@ -95,7 +95,7 @@ pub const ALARMS: Bar = Bar::AtMost(0.05);
 
 impl Bar {
     /// Whether a share of some draws keeps it. With fewer draws than are enough, four standard errors are allowed for.
-    fn is_kept(self, value: f64, draws: u64) -> bool {
+    fn is_met(self, value: f64, draws: u64) -> bool {
         let error = |bar: f64| (bar * (1.0 - bar) / draws as f64).sqrt();
         let is_few = draws < Scale::FULL.draws;
         match self {
@@ -138,7 +138,7 @@ impl Table {
         for row in &self.rows {
             for (name, share) in self.study.counted.iter().zip(&row.shares) {
                 let Some(Share { value, bar: Some(bar), .. }) = share else { continue };
-                if !bar.is_kept(*value, self.draws) {
+                if !bar.is_met(*value, self.draws) {
                     let setting = row.setting.join(", ");
                     misses.push(format!(
                         "{}: {setting}: {name}: {:.2} %, {bar} wanted",
@@ -179,11 +179,11 @@ mod tests {
 
     #[test]
     fn a_bar_allows_for_what_the_draws_add() {
-        assert!(Bar::AtMost(0.05).is_kept(0.0546, Scale::FULL.draws));
-        assert!(!Bar::AtMost(0.05).is_kept(0.0547, Scale::FULL.draws));
-        assert!(!Bar::AtLeast(0.94).is_kept(0.9399, Scale::FULL.draws));
-        assert!(Bar::AtLeast(0.94).is_kept(0.91, 1_000));
-        assert!(!Bar::AtLeast(0.94).is_kept(0.90, 1_000));
+        assert!(Bar::AtMost(0.05).is_met(0.0546, Scale::FULL.draws));
+        assert!(!Bar::AtMost(0.05).is_met(0.0547, Scale::FULL.draws));
+        assert!(!Bar::AtLeast(0.94).is_met(0.9399, Scale::FULL.draws));
+        assert!(Bar::AtLeast(0.94).is_met(0.91, 1_000));
+        assert!(!Bar::AtLeast(0.94).is_met(0.90, 1_000));
     }
 
     #[test]
