@@ -47,12 +47,13 @@ async function overview(visit) {
   const project = visit.fixtures.gallery;
   const viewer = await visit.bench.viewer("gallery");
   for (const id of Object.values(project.runs)) {
-    const shown = project.json("show", id, "--json");
-    const data = await viewer.json(`/runs/${id}.json`);
-    for (const member of ["suite", "cases", "counts", "tasks", "slices", "usage", "cost"]) assert.deepEqual(data[member], shown[member], `${member} of ${id}`);
+    const { results: shown } = project.json("show", id, "--json");
+    const { results: data } = await viewer.json(`/runs/${id}.json`);
+    for (const member of ["suite", "case_counts", "counts", "tasks", "slices", "usage", "cost_usd", "decision"]) assert.deepEqual(data[member], shown[member], `${member} of ${id}`);
+    assert.ok(shown.tasks.length > 0);
     const page = await visit.page(viewer, `/runs/${id}`);
     const main = await text(page, "main");
-    for (const task of shown.tasks ?? []) assert.ok(main.includes(task.id), `${task.id} of ${id}`);
+    for (const task of shown.tasks) assert.ok(main.includes(task.id), `${task.id} of ${id}`);
   }
 }
 

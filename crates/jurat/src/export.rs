@@ -15,7 +15,7 @@ use jurat_format::problem::listed_all;
 use jurat_report::columns::{self, Column};
 use jurat_report::{CaseWriter, MOST_CASES, MOST_FAILURES, Scope, Style, TerminalOptions, TerminalWriter};
 
-use crate::format::Format;
+use crate::format::{Format, PageOptions};
 use crate::run::unreadable;
 use crate::{Error, Run};
 
@@ -39,6 +39,7 @@ pub struct Export<'r> {
     most: Option<usize>,
     scope: Scope,
     columns: Vec<&'static Column>,
+    page: PageOptions,
 }
 
 /// Which cases of a run are written.
@@ -71,7 +72,8 @@ pub struct TextOptions<'t> {
 impl<'r> Export<'r> {
     pub(crate) fn new(run: &'r Run) -> Export<'r> {
         let columns = columns::columns(Scope::Everything).collect();
-        Export { run, cases: Cases::All, task: None, most: None, scope: Scope::Everything, columns }
+        let page = PageOptions::default();
+        Export { run, cases: Cases::All, task: None, most: None, scope: Scope::Everything, columns, page }
     }
 
     /// These cases only, each by its id, the beginning of it, or `FILE:ROW`. They stay in the order of the run.
@@ -154,6 +156,16 @@ impl<'r> Export<'r> {
         let unknown = |name| format!("there is no column `{name}`; columns are {}", listed_all(columns::names()));
         let columns = columns::chosen(&names).map_err(|name| Error::Usage(unknown(name)))?;
         Ok(Export { columns, ..self })
+    }
+
+    /// What a [page](crate::format::HTML) holds: how many cases with details, how large it may be, what is left out of it.
+    pub fn page(self, page: PageOptions) -> Export<'r> {
+        Export { page, ..self }
+    }
+
+    /// The same, with what holds for every format.
+    pub(crate) fn page_options(&self) -> PageOptions {
+        PageOptions { results_only: self.scope == Scope::ResultsOnly, ..self.page.clone() }
     }
 
     /// Writes it in a format.

@@ -61,9 +61,14 @@ fn typed(line: &str) -> Value {
 #[test]
 fn the_name_of_a_file_says_the_format() {
     let folder = greetings_run();
-    for (name, format) in
-        [("a.jsonl", "jsonl"), ("a.csv", "csv"), ("a.xml", "junit"), ("a.md", "markdown"), ("a.json", "json")]
-    {
+    for (name, format) in [
+        ("a.jsonl", "jsonl"),
+        ("a.csv", "csv"),
+        ("a.xml", "junit"),
+        ("a.md", "markdown"),
+        ("a.html", "html"),
+        ("a.json", "json"),
+    ] {
         assert_eq!(said(&folder, &["export", "-o", name]), "");
         let file = fs::read_to_string(folder.path().join(name)).expect("the file is there");
         assert_eq!(file, folder.jurat(&["export", "--to", format]).stdout, "{name}");
@@ -132,7 +137,7 @@ fn a_key_is_in_no_format() {
     let run = ended(folder.command().args(["run", "suite.yaml"]).env("PAID_KEY", KEY).env("PAID_MORE", KEY));
     assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(endpoint.stats().answers, 1, "the key was right");
-    for format in ["jsonl", "csv", "parquet", "junit", "markdown", "json", "effects", "baseline"] {
+    for format in ["jsonl", "csv", "parquet", "junit", "markdown", "html", "json", "effects", "baseline"] {
         let out = folder.command().args(["export", "--to", format]).output().expect("the command starts").stdout;
         assert!(!out.is_empty(), "{format}");
         assert!(!String::from_utf8_lossy(&out).contains(KEY), "{format}");
@@ -149,11 +154,11 @@ fn what_cannot_be_written_is_said() {
     for (arguments, message) in [
         (
             vec![],
-            "name a format with `--to`: `json`, `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `effects` or `baseline`",
+            "name a format with `--to`: `json`, `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `html`, `effects` or `baseline`",
         ),
         (
             vec!["-o", "a.txt"],
-            "name a format with `--to`: `json`, `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `effects` or `baseline`",
+            "name a format with `--to`: `json`, `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `html`, `effects` or `baseline`",
         ),
         (vec!["-o", "none/a.csv"], "`none/a.csv` cannot be written: No such file or directory (os error 2)"),
     ] {

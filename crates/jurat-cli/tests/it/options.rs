@@ -25,9 +25,9 @@ fn results_are_written_to_files_by_their_names() {
         assert!(!exported.is_empty());
         assert!(fs::read(folder.path().join(file)).expect("it is written") == exported, "{file}");
     }
-    let unknown = folder.jurat(&["run", "suite.yaml", "-o", "r.html"]);
+    let unknown = folder.jurat(&["run", "suite.yaml", "-o", "r.docx"]);
     assert_eq!(unknown.code, Some(2));
-    for word in ["`r.html`", ".json", ".jsonl", ".csv", ".parquet", ".xml", ".md"] {
+    for word in ["`r.docx`", ".json", ".jsonl", ".csv", ".parquet", ".xml", ".md", ".html"] {
         assert!(unknown.stderr.contains(word), "{word}: {}", unknown.stderr);
     }
 }

@@ -61,7 +61,7 @@ fn page(wanted: &route::Compare, comparison: Arc<Comparison>, opened: &[Compared
         let changes = Changes::parse(&wanted.q, &tasks(contrast)).map_err(Failure::Bad)?;
         listed.push(list(contrast, &changes, wanted.from, opened)?);
     }
-    Ok(ComparePage { wanted: wanted.clone(), comparison, listed })
+    Ok(ComparePage { wanted: wanted.clone(), comparison, listed, is_served: true })
 }
 
 fn tasks(contrast: &Contrast) -> Vec<String> {

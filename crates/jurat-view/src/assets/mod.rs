@@ -20,7 +20,11 @@ pub(crate) struct Asset {
 pub(crate) const STYLE: &Asset =
     &Asset { stem: "app", ending: "css", content_type: "text/css; charset=utf-8", body: STYLES };
 
-const STYLES: &str = concat!(include_str!("app.css"), include_str!("compare.css"));
+/// The same as text, for pages that are files.
+pub(crate) const STYLES: &str = concat!(include_str!("app.css"), include_str!("compare.css"));
+
+/// The script of pages that are files.
+pub(crate) const FILE_SCRIPT: &str = include_str!("file.js");
 
 /// The theme that the reader chose, applied before the page is drawn.
 pub(crate) const THEME: &Asset =

@@ -26,6 +26,8 @@ pub(crate) struct ComparePage {
     pub(crate) comparison: Arc<Comparison>,
     /// For each NEW, the changed cases that are listed.
     pub(crate) listed: Vec<Listed>,
+    /// Whether there is a server that answers further queries.
+    pub(crate) is_served: bool,
 }
 
 /// Changed cases of one NEW.
@@ -68,6 +70,24 @@ pub(crate) fn page(page: &ComparePage) -> Markup {
         }
         @if comparison.ranking.is_some() { (ranking(comparison)) }
     })
+}
+
+/// The comparison in a file: what changed most, without queries. Without the names of runs, where only what a replay reproduces is wanted.
+pub(crate) fn in_file(comparison: &Comparison, results_only: bool) -> Markup {
+    let of_kind = |contrast: &Contrast, kind: Kind| -> Vec<Change> {
+        contrast.changes.iter().chain(&contrast.unjudged).filter(|it| Kind::of(it) == kind).cloned().collect()
+    };
+    let first = |contrast: &Contrast| Listed {
+        rows: Kind::ALL.into_iter().flat_map(|it| of_kind(contrast, it)).take(ROWS).collect(),
+        n_fitting: (contrast.changes.len() + contrast.unjudged.len()) as u64,
+    };
+    let listed = comparison.contrasts.iter().map(first).collect();
+    let page =
+        ComparePage { wanted: Compare::default(), comparison: Arc::new(comparison.clone()), listed, is_served: false };
+    html! {
+        @if !results_only { (sides(comparison)) }
+        @for (contrast, listed) in comparison.contrasts.iter().zip(&page.listed) { (contrast_part(&page, contrast, listed)) }
+    }
 }
 
 fn sides(comparison: &Comparison) -> Markup {
@@ -179,7 +199,7 @@ fn line_row(page: &ComparePage, contrast: &Contrast, it: &Line, widest: f64) -> 
             _ => None,
         };
         html! {
-            @match q.filter(|_| n > 0 && page.listed.len() == 1) {
+            @match q.filter(|_| n > 0 && page.is_served && page.listed.len() == 1) {
                 Some(q) => a href={ (Route::Compare(Compare { q, from: 0, ..page.wanted.clone() })) "#cases" } { (grouped(n)) },
                 None => (grouped(n)),
             }
@@ -311,7 +331,7 @@ fn causes(contrast: &Contrast) -> Vec<(Cause, usize)> {
 }
 
 fn cases(page: &ComparePage, contrast: &Contrast, listed: &Listed) -> Markup {
-    let is_only = page.listed.len() == 1;
+    let is_only = page.is_served && page.listed.len() == 1;
     let n = |kind: Kind| contrast.changes.iter().filter(|it| Kind::of(it) == kind).count() as u64;
     let counts =
         [(Kind::Regression, n(Kind::Regression)), (Kind::Fix, n(Kind::Fix)), (Kind::Unknown, contrast.counts.unknown)];
@@ -424,7 +444,7 @@ fn answer(change: &Change) -> Markup {
 }
 
 fn pager(page: &ComparePage, listed: &Listed) -> Markup {
-    if page.listed.len() > 1 {
+    if page.listed.len() > 1 || !page.is_served {
         return html! { @if listed.n_fitting > ROWS as u64 { p.hint { "The first " (ROWS) ". Compare this run alone with BASE to see all." } } };
     }
     let (from, n) = (page.wanted.from, listed.rows.len() as u64);

@@ -46,19 +46,33 @@ pub(crate) fn page(page: &OverviewPage) -> Markup {
     })
 }
 
+/// What cases and tasks ended in: what a replay shows as well.
+pub(crate) fn results(run: &str, report: &RunReport) -> Markup {
+    html! {
+        (verdicts(run, report))
+        (totals::tasks(run, report))
+    }
+}
+
+/// When it was and what it took.
+pub(crate) fn when(report: &RunReport) -> Markup {
+    let observed = &report.observed;
+    html! {
+        (moment(observed.started_at_ms))
+        " · " (duration(observed.wall))
+        @if let Some(cost) = report.cost_usd { " · " (money(cost)) }
+        @if observed.n_answers > 0 {
+            " · " (counted(observed.n_answers, "response")) ", " (grouped(observed.n_reused)) " reused"
+        }
+    }
+}
+
 fn head(report: &RunReport) -> Markup {
     let observed = &report.observed;
     html! {
         div.head {
             h1 { (line(&report.suite)) }
-            p.about {
-                (moment(observed.started_at_ms))
-                " · " (duration(observed.wall))
-                @if let Some(cost) = report.cost_usd { " · " (money(cost)) }
-                @if observed.n_answers > 0 {
-                    " · " (counted(observed.n_answers, "response")) ", " (grouped(observed.n_reused)) " reused"
-                }
-            }
+            p.about { (when(report)) }
         }
         p.sentence { (sentence(&report.decision.sentence)) }
         @if let Some(description) = &report.description { p.description { (lines(description)) } }

@@ -5,6 +5,7 @@
 mod baseline;
 mod csv;
 mod effects;
+mod html;
 mod json;
 mod json_lines;
 mod junit;
@@ -22,14 +23,16 @@ use crate::{Error, Export};
 pub use baseline::BASELINE;
 pub use csv::CSV;
 pub use effects::EFFECTS;
+pub use html::HTML;
 pub use json::JSON;
 pub use json_lines::JSON_LINES;
 pub use junit::JUNIT;
+pub use jurat_view::file::FileOptions as PageOptions;
 pub use markdown::MARKDOWN;
 pub use parquet::PARQUET;
 
 /// Every format, in the order in which they are listed.
-pub static FORMATS: &[&Format] = &[&JSON, &JSON_LINES, &CSV, &PARQUET, &JUNIT, &MARKDOWN, &EFFECTS, &BASELINE];
+pub static FORMATS: &[&Format] = &[&JSON, &JSON_LINES, &CSV, &PARQUET, &JUNIT, &MARKDOWN, &HTML, &EFFECTS, &BASELINE];
 
 /// What a run is exported as; see [`Run::export`](crate::Run::export).
 ///

@@ -1,0 +1,111 @@
+//! The details of one case, as a part of a page.
+
+use std::collections::{HashMap, HashSet};
+
+use jurat_core::plan::CaseIx;
+use jurat_core::report::{CaseReport, TaskReport};
+use jurat_engine::view::{Code, Detailed, RunView, ViewError};
+use jurat_format::value::Value;
+use maud::{Markup, html};
+
+use super::omitted::Omitted;
+use crate::part::text::{line, lines, sentence};
+use crate::part::verdict;
+
+/// Beyond this, a value is cut, and says so.
+const MOST_BYTES: usize = 16 << 10;
+
+/// The cases in the order in which details are given: errors, failures, cases whose repetitions differ, the others. How many did not pass.
+pub(super) fn order(view: &RunView) -> Result<(Vec<CaseIx>, u64), ViewError> {
+    let endings: Vec<(CaseIx, Code)> = view.reader().endings().collect::<Result<_, _>>()?;
+    let flaky = flaky_rows(view, &endings);
+    let rank = |(case, code): &(CaseIx, Code)| match code {
+        Code::Error | Code::NotRun => 0,
+        Code::Failed => 1,
+        _ if flaky.contains(&row_of(view, *case)) => 2,
+        _ => 3,
+    };
+    let n_not_passed = endings.iter().filter(|it| rank(it) < 2).count() as u64;
+    let mut order = endings.clone();
+    order.sort_by_key(rank);
+    Ok((order.into_iter().map(|it| it.0).collect(), n_not_passed))
+}
+
+/// The row of a case, and what was asked of whom.
+type Row<'v> = (u64, &'v str, &'v str);
+
+fn row_of(view: &RunView, case: CaseIx) -> Row<'_> {
+    let n = view.head().variants.len().max(1) as u64;
+    let variant = view.variant(case);
+    (case.0 / n, variant.map_or("", |it| it.prompt.as_str()), variant.map_or("", |it| it.subject.as_str()))
+}
+
+fn flaky_rows<'v>(view: &'v RunView, endings: &[(CaseIx, Code)]) -> HashSet<Row<'v>> {
+    let mut first: HashMap<Row<'v>, Code> = HashMap::new();
+    let mut flaky = HashSet::new();
+    if view.head().variants.iter().any(|it| it.replicate > 0) {
+        for (case, code) in endings {
+            let row = row_of(view, *case);
+            if *first.entry(row).or_insert(*code) != *code {
+                flaky.insert(row);
+            }
+        }
+    }
+    flaky
+}
+
+/// The details of a case, and its title; nothing when it is not there.
+pub(super) fn of_case(view: &RunView, case: CaseIx, omitted: &Omitted) -> Result<Option<(String, Markup)>, ViewError> {
+    let Some(stored) = view.reader().case(case)? else { return Ok(None) };
+    let report = view.case_report(&stored, Detailed::Tasks)?;
+    let title = omitted.text(&title(&report));
+    let markup = details(view, &report, omitted);
+    Ok(Some((title, maud::PreEscaped(omitted.markup(&markup.0)))))
+}
+
+fn title(report: &CaseReport) -> String {
+    let parts = [Some(&report.id), report.prompt.as_ref(), report.subject.as_ref()];
+    let mut title = parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" · ");
+    if let Some(n) = report.replicate {
+        title += &format!(" · repetition {n}");
+    }
+    title
+}
+
+fn details(view: &RunView, report: &CaseReport, omitted: &Omitted) -> Markup {
+    html! {
+        @if !report.message.is_empty() { p { (sentence(&report.message)) } }
+        @for (name, text) in &report.exchange { h4 { (line(name)) } (cut(text)) }
+        @if let Some(row) = &report.data.row {
+            details { summary { "Row" } (cut(&jurat_report::pretty_json(&omitted.value(row)))) }
+        }
+        h4 { "Tasks" }
+        ul.moves { @for task in &report.tasks { li { (task_part(view, task)) } } }
+    }
+}
+
+fn task_part(view: &RunView, task: &TaskReport) -> Markup {
+    let text = |it: &Value| it.as_str().map_or_else(|| it.to_json(), str::to_owned);
+    html! {
+        (verdict::word(task.verdict.name())) " " strong { (line(&view.plan().tasks[task.task].id)) }
+        @if let Some(label) = &task.label { " " span.tag { (line(label)) } }
+        @if let Some(score) = task.score { " " span.tag { (jurat_report::score(score)) } }
+        @if !task.message.is_empty() { p { (sentence(&task.message)) } }
+        @if let Some(said) = &task.explanation { p.soft { (lines(said)) } }
+        @if !task.message.is_empty() {
+            @if let Some(actual) = &task.actual { details { summary { "Found" } (cut(&text(actual))) } }
+        }
+    }
+}
+
+/// A text up to a length; beyond it the reader is told how much there is.
+fn cut(text: &str) -> Markup {
+    if text.len() <= MOST_BYTES {
+        return html! { pre { (lines(text)) } };
+    }
+    let at = (0..=MOST_BYTES).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
+    html! {
+        pre { (lines(&text[..at])) }
+        p.hint { "The first " (jurat_report::bytes(at as u64)) " of " (jurat_report::bytes(text.len() as u64)) "; the whole text is in the run." }
+    }
+}

@@ -1,0 +1,51 @@
+//! Links of pages, in a file: what is in the file is linked by its fragment, and other links lose their target.
+
+use crate::route::{Address, Route, RunPage};
+
+const HREF: &str = " href=\"";
+
+/// Markup whose links lead to places of the same file. Templates quote attributes and escape what stands in them, so that looking for quotes is enough.
+pub(super) fn offline(markup: &str) -> String {
+    let mut done = String::with_capacity(markup.len());
+    let mut rest = markup;
+    while let Some(at) = rest.find(HREF) {
+        let value = &rest[at + HREF.len()..];
+        let Some(end) = value.find('"') else { break };
+        done.push_str(&rest[..at]);
+        if let Some(target) = target(&value[..end]) {
+            done.push_str(&format!("{HREF}{target}\""));
+        }
+        rest = &value[end + 1..];
+    }
+    done.push_str(rest);
+    done
+}
+
+/// Where a link leads in the file.
+fn target(link: &str) -> Option<String> {
+    if link.starts_with('#') || link.starts_with("http://") || link.starts_with("https://") {
+        return Some(link.to_owned());
+    }
+    let address = link.split('#').next().unwrap_or_default().replace("&amp;", "&");
+    let (path, query) = address.split_once('?').map_or((address.as_str(), None), |it| (it.0, Some(it.1)));
+    match Address::parse(path, query).ok()?.route {
+        Route::Run { page: RunPage::Cases(_), .. } => {
+            // The query as it is written stays readable in the address.
+            let q = query.unwrap_or_default().split('&').find(|it| it.starts_with("q="));
+            Some(q.map_or_else(|| "#cases".to_owned(), |it| format!("#cases?{it}")))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_stay_in_the_file() {
+        let markup = r##"<a href="/runs/r1/cases?q=verdict:failed&amp;n=50">4</a> <a class="x" href="/runs/r1">run</a> <a href="#top">top</a>"##;
+        let offline = offline(markup);
+        assert_eq!(offline, r##"<a href="#cases?q=verdict:failed">4</a> <a class="x">run</a> <a href="#top">top</a>"##);
+    }
+}

@@ -1,0 +1,79 @@
+//! A run as one HTML file that needs no server, no network and, for what matters most, no script.
+//!
+//! It is made of the same parts as the pages of the viewer. Verdicts of all cases are packed columns that a script of ours unpacks; details are parts of pages,
+//! rendered here. What is left out, because there is more than the limits allow or because its author wants it left out, is counted and said.
+
+mod columns;
+mod details;
+mod document;
+mod links;
+mod omitted;
+mod packed;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use jurat_core::contrast::Comparison;
+use jurat_engine::contrast::{CompareError, CompareOptions, ComparedSide, Selection, compare};
+use jurat_engine::view::{RunView, ViewError};
+use jurat_format::value::FieldPath;
+use jurat_report::bytes;
+
+use omitted::Omitted;
+
+/// What of a run is in the file.
+#[derive(Debug, Clone)]
+pub struct FileOptions {
+    /// How many cases have details, at most.
+    pub cases: usize,
+    /// How large the file may be, in bytes.
+    pub max_bytes: u64,
+    /// Values at these paths of rows are left out, and so are their texts wherever they stand.
+    pub omit: Vec<FieldPath>,
+    /// Whether only what a replay reproduces is in it.
+    pub results_only: bool,
+    /// A run that this one is compared with, as BASE.
+    pub with: Option<PathBuf>,
+}
+
+impl Default for FileOptions {
+    fn default() -> FileOptions {
+        FileOptions { cases: 5_000, max_bytes: 25 << 20, omit: Vec::new(), results_only: false, with: None }
+    }
+}
+
+/// Why the file cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    #[error(transparent)]
+    View(#[from] ViewError),
+    #[error(transparent)]
+    Compare(#[from] CompareError),
+    #[error("{0}")]
+    Write(#[from] io::Error),
+    #[error("without any details the file has {}, more than the {} that `--max-size` allows", bytes(*.size), bytes(*.most))]
+    TooLarge { size: u64, most: u64 },
+}
+
+/// Writes a run as one HTML document.
+pub fn write(view: &RunView, options: &FileOptions, out: &mut dyn Write) -> Result<(), FileError> {
+    let omitted = Omitted::find(view, &options.omit)?;
+    let comparison = options.with.as_ref().map(|base| compared(view, base)).transpose()?;
+    let columns = columns::packed(view, &omitted)?;
+    let mut document = document::Document::new(view, options, comparison.as_ref(), &omitted, columns)?;
+    if document.size() > options.max_bytes {
+        return Err(FileError::TooLarge { size: document.size(), most: options.max_bytes });
+    }
+    document.add_details(view, options, &omitted)?;
+    out.write_all(document.finish().as_bytes())?;
+    Ok(out.flush()?)
+}
+
+fn compared(view: &RunView, base: &std::path::Path) -> Result<Comparison, CompareError> {
+    let name = |path: &std::path::Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let sides = [
+        ComparedSide::open(base, &Selection::whole(name(base)))?,
+        ComparedSide::open(view.reader().path(), &Selection::whole(view.head().id.clone()))?,
+    ];
+    compare(&sides, &CompareOptions { most_unjudged: 200, ..CompareOptions::default() })
+}
