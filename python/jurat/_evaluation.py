@@ -46,6 +46,11 @@ def evaluate(
     timeout: float | None = None,
     request_timeout: float | None = None,
     fail_fast: bool = False,
+    gate: bool = False,
+    stop_when: str | None = None,
+    base: str | None = None,
+    seed: int | None = None,
+    resume_decided: bool = False,
     keep_going: bool = False,
     rerun: str | Sequence[str] = (),
     rerun_from: str | None = None,
@@ -91,6 +96,11 @@ def evaluate(
         timeout: Stop after this number of seconds.
         request_timeout: The seconds that one call may take; default: 300.
         fail_fast: Stop at the first case that fails or ends with an error.
+        gate: With `fail_fast`, stop when the gate of a suite is certain to fail, and not before; `evaluate` has no gate.
+        stop_when: Stop as soon as the answer is known, such as `width=0.05` for the pass rate; rows come from a file then, and run in a random order.
+        base: The run that conditions of `stop_when` compare with.
+        seed: The seed of the random order of `stop_when`; default: random, and the run records it.
+        resume_decided: Continue a run that stopped because enough was known, to its last row.
         keep_going: Continue when a model fails every request.
         rerun: Run only the cases with these verdicts in an earlier run: `failed`, `error`, `not_run`.
         rerun_from: The earlier run for `rerun`; default: the latest of this name.

@@ -40,6 +40,11 @@ class RunOptions(TypedDict, total=False):
     timeout: float | None
     request_timeout: float | None
     fail_fast: bool
+    gate: bool
+    stop_when: str | None
+    base: str | None
+    seed: int | None
+    resume_decided: bool
     keep_going: bool
     rerun: str | Sequence[str]
     rerun_from: str | None

@@ -1,6 +1,7 @@
 //! What the exit codes mean. They are part of the interface: scripts read them.
 
 use jurat::Conclusion;
+use jurat::gate::GateVerdict;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,15 @@ impl Exit {
             Conclusion::Limited => Exit::Limited,
             Conclusion::Nothing => Exit::Nothing,
             Conclusion::Interrupted => Exit::Interrupted,
+        }
+    }
+
+    /// What a gate concluded.
+    pub(crate) fn of_gate(verdict: GateVerdict) -> Exit {
+        match verdict {
+            GateVerdict::Pass => Exit::Good,
+            GateVerdict::Fail => Exit::Failed,
+            GateVerdict::Undecided => Exit::NotEnough,
         }
     }
 

@@ -115,9 +115,9 @@ impl Gate {
 
     fn exit(&self, verdict: GateVerdict) -> Exit {
         match (verdict, self.undecided) {
-            (GateVerdict::Pass, _) | (GateVerdict::Undecided, Undecided::Pass) => Exit::Good,
-            (GateVerdict::Fail, _) | (GateVerdict::Undecided, Undecided::Fail) => Exit::Failed,
-            (GateVerdict::Undecided, Undecided::Own) => Exit::NotEnough,
+            (GateVerdict::Undecided, Undecided::Pass) => Exit::Good,
+            (GateVerdict::Undecided, Undecided::Fail) => Exit::Failed,
+            (verdict, _) => Exit::of_gate(verdict),
         }
     }
 

@@ -5,12 +5,15 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use jurat::{Checked, RunOptions};
+use jurat::contrast::SideName;
+use jurat::gate::GateOptions;
+use jurat::{Checked, RunOptions, StopReason};
+use jurat_report::gate::write_text as write_gate;
 
 use crate::definition::{self, ProfileOptions, print_problems};
 use crate::exit::Exit;
 use crate::failure::{Failure, print_reason};
-use crate::format::{Format, FormatOption};
+use crate::format::{Format, FormatOption, style};
 use crate::interrupt::Listener;
 use crate::progress;
 use crate::rendered_run;
@@ -155,8 +158,27 @@ impl Run {
             return Err(Failure::Reason(reason.to_owned()));
         }
         let options = if suite.takes_rows() { options.input(io::stdin()) } else { options };
+        let (is_gated, base) = (options.gate, options.base.clone());
         let run = self.run_to_end(&suite, options)?;
-        self.print_results(&several::suite_name(suite.name(), file), run)
+        let (path, stopped) = (run.path().to_owned(), run.stopped());
+        let ended = self.print_results(&several::suite_name(suite.name(), file), run)?;
+        match is_gated && can_be_decided(ended.0, stopped) {
+            true => self.gated(&path, base),
+            false => Ok(ended),
+        }
+    }
+
+    /// Decides whether a run may pass, after its results.
+    fn gated(&self, run: &Path, base: Option<String>) -> Result<(Exit, String), Failure> {
+        let is_text = self.format.get() == Format::Text;
+        let options = GateOptions { base: base.as_ref().map(SideName::from), ..GateOptions::default() };
+        let report = jurat::gate::gate(".", &run.display().to_string(), &options)?;
+        let exit = Exit::of_gate(report.verdict);
+        let mut out: Box<dyn Write> =
+            if is_text { Box::new(io::stdout().lock()) } else { Box::new(io::stderr().lock()) };
+        writeln!(out)?;
+        write_gate(&mut out, &report, style(&io::stdout()), progress::window())?;
+        Ok((exit, format!("gate: {}", report.verdict.name())))
     }
 
     /// The suite, when nothing is wrong with it. Its problems are printed.
@@ -229,6 +251,12 @@ impl Run {
         let given: Vec<String> = tags.chain(filter).chain(limit).collect();
         if given.is_empty() { String::new() } else { format!(" by {}", given.join(", ")) }
     }
+}
+
+/// Whether a gate says more about a run than how it ended: not about one that was interrupted, ran out of a budget, or has no case.
+fn can_be_decided(exit: Exit, stopped: Option<StopReason>) -> bool {
+    let is_over = matches!(stopped, None | Some(StopReason::Decided));
+    is_over && matches!(exit, Exit::Good | Exit::Failed | Exit::Undecided)
 }
 
 fn long_about() -> String {

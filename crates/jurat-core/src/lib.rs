@@ -27,7 +27,7 @@
 //! * [`statistics`]: how certain a metric is;
 //! * [`calibration`]: whether a judge can be trusted;
 //! * [`contrast`]: runs compared with each other; [`gate`]: whether a change may pass;
-//! * [`stopping`]: when a run knows enough to stop.
+//! * [`stopping`]: when a run knows enough to stop; [`power`]: how many rows a question needs.
 
 pub mod agent;
 pub mod artifact;
@@ -49,6 +49,7 @@ pub mod model;
 pub mod outcome;
 pub mod output;
 pub mod plan;
+pub mod power;
 pub mod prompt;
 mod python_tokens;
 pub mod report;

@@ -17,6 +17,8 @@ use crate::{RunError, Stop};
 #[derive(Debug, Clone)]
 pub(crate) struct OpenCase {
     pub(crate) case_ix: CaseIx,
+    /// When it runs: its number, unless rows run in a random order.
+    pub(crate) turn: u64,
     pub(crate) id: RowId<'static>,
     pub(crate) place: RowPlace,
     /// The row; the cases of one row share it.
@@ -61,7 +63,8 @@ impl DefinedCases<'_> {
         let is_second = matches!(source, CaseSource::Agent(_)) && !self.plan.scenarios.is_empty();
         let place = RowPlace { source: self.n_row_sources + u32::from(is_second), number: ix as u64 + 1, bytes: None };
         let (id, text) = (RowId::Given(id.to_owned().into()), Arc::from(""));
-        OpenCase { case_ix: self.layout.case(source, 0), id, place, text, source }
+        let case_ix = self.layout.case(source, 0);
+        OpenCase { case_ix, turn: case_ix.0, id, place, text, source }
     }
 }
 

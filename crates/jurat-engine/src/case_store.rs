@@ -11,6 +11,7 @@ use jurat_store::records::RowId;
 use jurat_store::run::{BlockBuilder, ByteRange, CaseRow, Code, Column, Detail, RowPlace, RunWriter, Variant, digest};
 
 use crate::slice::Slice;
+use crate::stopping::StopWatch;
 use crate::tally::Tally;
 use crate::{Progress, RunError, Stop};
 
@@ -28,6 +29,8 @@ pub(crate) struct CaseStore<'k> {
     pub(crate) stop: &'k Stop,
     /// Whether the first case that does not pass ends the run.
     pub(crate) fail_fast: bool,
+    /// What ends the run when enough is known.
+    pub(crate) watch: Option<&'k StopWatch>,
 }
 
 /// A case that is done.
@@ -52,8 +55,15 @@ impl CaseStore<'_> {
 
     /// Puts a case into a block, and ends the run if that is what its verdict does.
     pub(crate) fn put(&self, block: &mut BlockBuilder, done: &Done<'_>) {
+        // What was in progress when enough was known, and could not end: it is no case of the run.
+        if done.state.verdict() == Some(CaseVerdict::NotRun) && self.stop.reason() == Some(StopReason::Decided) {
+            return;
+        }
         let verdict = self.put_case(block, done);
         self.progress.count(verdict);
+        if let Some(watch) = self.watch {
+            watch.take(done.case_ix, done.state, verdict, self.stop, self.progress);
+        }
         if self.fail_fast && matches!(verdict, CaseVerdict::Failed | CaseVerdict::Error) {
             self.stop.close(StopReason::FailFast);
         }
@@ -144,7 +154,7 @@ impl CaseStore<'_> {
 }
 
 /// The digest of what a row asks. A path without a value counts as none, which null is not.
-fn question_digest(paths: &[FieldPath], base: &Val<'_>) -> u128 {
+pub(crate) fn question_digest(paths: &[FieldPath], base: &Val<'_>) -> u128 {
     let mut text = String::new();
     for path in paths {
         text.push_str(&path.find(base).map_or_else(|_| String::new(), |it| it.to_json()));
@@ -154,7 +164,7 @@ fn question_digest(paths: &[FieldPath], base: &Val<'_>) -> u128 {
 }
 
 /// What a case has at a path of `group_by`, in words.
-fn group(path: &FieldPath, base: &Val<'_>) -> Option<String> {
+pub(crate) fn group(path: &FieldPath, base: &Val<'_>) -> Option<String> {
     path.find(base).ok().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned))
 }
 

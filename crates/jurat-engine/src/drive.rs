@@ -165,7 +165,7 @@ impl Outcomes for Live<'_> {
     async fn outcome(&self, moment: Moment<'_>, step: Step) -> Result<Option<Outcome>, RunError> {
         let clock = self.clock.as_ref().filter(|_| gathers(step.site.asker));
         let (case_ix, name, site) = (self.case.case_ix, self.name, step.site);
-        let at = At { case_ix, name, site, node: moment.node, clock };
+        let at = At { case_ix, turn: self.case.turn, name, site, node: moment.node, clock };
         let context = match step.request {
             Request::Model(_) => ActionContext::default(),
             Request::Action(_) => self.context(moment, &step),
@@ -219,7 +219,8 @@ impl<'l> Logged<'l> {
 
 impl Outcomes for Logged<'_> {
     async fn outcome(&self, _: Moment<'_>, step: Step) -> Result<Option<Outcome>, RunError> {
-        let at = At { case_ix: self.case.case_ix, name: self.name, site: step.site, node: None, clock: None };
+        let OpenCase { case_ix, turn, .. } = *self.case;
+        let at = At { case_ix, turn, name: self.name, site: step.site, node: None, clock: None };
         let logged = self.lane.effects.logged(at, &step.request)?;
         let Some((outcome @ (Outcome::Answer(_) | Outcome::Returned(_) | Outcome::Ran(_)), is_reused)) = logged else {
             return Ok(None);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use jurat_compare::expression::Interrupt;
 use jurat_core::case::{Case, Room};
-use jurat_core::plan::{CaseIx, CaseSource};
+use jurat_core::plan::CaseSource;
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Record, Val, parse_json};
 use jurat_store::records::RowId;
@@ -63,20 +63,24 @@ impl EffectLane<'_> {
     /// Takes cases to their end until there are no more.
     pub(crate) async fn run(&self, mut arriving: Receiver<Vec<OpenCase>>) -> Result<(), RunError> {
         let mut running = FuturesUnordered::new();
-        let mut open: BTreeMap<CaseIx, RowId<'static>> = BTreeMap::new();
+        let mut open: BTreeMap<u64, RowId<'static>> = BTreeMap::new();
         let mut is_held_up = false;
         let mut waiting: VecDeque<OpenCase> = VecDeque::new();
-        let mut newest: Option<CaseIx> = None;
+        let mut newest: Option<u64> = None;
         let mut is_closed = false;
         let mut flush = tokio::time::interval(BLOCK_TIME);
         flush.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
+            // Enough is known: what has not begun does not begin.
+            if self.store.stop.reason() == Some(StopReason::Decided) {
+                waiting.clear();
+            }
             let mut n_opened = 0;
             while running.len() < self.most_open
                 && n_opened < AT_A_TIME
-                && let Some(case) = waiting.pop_front_if(|it| self.is_near(&open, it.case_ix))
+                && let Some(case) = waiting.pop_front_if(|it| self.is_near(&open, it.turn))
             {
-                open.insert(case.case_ix, case.id.clone());
+                open.insert(case.turn, case.id.clone());
                 running.push(self.case(case));
                 n_opened += 1;
             }
@@ -98,9 +102,9 @@ impl EffectLane<'_> {
                 next = arriving.recv(), if !is_closed && waiting.is_empty() => {
                     is_closed = next.is_none();
                     waiting.extend(next.unwrap_or_default());
-                    debug_assert!(waiting.iter().is_sorted_by_key(|it| it.case_ix));
-                    debug_assert!(waiting.front().is_none_or(|it| newest.is_none_or(|newest| newest < it.case_ix)));
-                    newest = waiting.back().map(|it| it.case_ix).or(newest);
+                    debug_assert!(waiting.iter().is_sorted_by_key(|it| it.turn));
+                    debug_assert!(waiting.front().is_none_or(|it| newest.is_none_or(|newest| newest < it.turn)));
+                    newest = waiting.back().map(|it| it.turn).or(newest);
                 }
                 _ = flush.tick() => {
                     self.effects.rest()?;
@@ -112,25 +116,25 @@ impl EffectLane<'_> {
         self.hand_on()
     }
 
-    fn is_near(&self, open: &BTreeMap<CaseIx, RowId<'static>>, case_ix: CaseIx) -> bool {
-        open.first_key_value().is_none_or(|(oldest, _)| case_ix.is_within(self.window, *oldest))
+    fn is_near(&self, open: &BTreeMap<u64, RowId<'static>>, turn: u64) -> bool {
+        open.first_key_value().is_none_or(|(oldest, _)| turn <= oldest.saturating_add(self.window))
     }
 
     fn hand_on(&self) -> Result<(), RunError> {
         self.store.hand_on(&mut self.block.borrow_mut()).map(drop)
     }
 
-    /// Takes one case to its end and returns its place.
-    async fn case(&self, open: OpenCase) -> Result<CaseIx, RunError> {
+    /// Takes one case to its end and returns its turn.
+    async fn case(&self, open: OpenCase) -> Result<u64, RunError> {
         let started = Instant::now();
         if self.only.is_some_and(|it| !it.contains(open.case_ix)) {
-            return Ok(open.case_ix);
+            return Ok(open.turn);
         }
         match open.source {
             CaseSource::Row(_) | CaseSource::Probe(_) => self.row(&open, started).await?,
             CaseSource::Scenario(_) | CaseSource::Agent(_) => Box::pin(self.defined(&open, started)).await?,
         }
-        Ok(open.case_ix)
+        Ok(open.turn)
     }
 
     /// A row, about which a model may be asked.

@@ -74,6 +74,8 @@ const MOST_COPIES: u64 = 2 << 20;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct At<'c> {
     pub(crate) case_ix: CaseIx,
+    /// When the case runs: of requests that wait, that of the oldest case is made first.
+    pub(crate) turn: u64,
     pub(crate) name: CaseLabel<'c>,
     pub(crate) site: StepSite,
     /// The node of the turn, when it is in a conversation.
@@ -335,7 +337,7 @@ impl Effects<'_> {
         let task = at.site.asker.task().map_or("", |it| self.plan.tasks[it.index()].id.as_str());
         let turn = at.site.asker.turn().zip(at.node).map(|(turn, node)| Turn { node, number: turn.saturating_add(1) });
         let (case, stop) = (at.name.id, self.stop);
-        let priority = at.case_ix.group(self.abreast);
+        let priority = at.turn / self.abreast;
         let (progress, plan, site, name) = (self.progress, self.plan, at.site, at.name);
         let failed = |attempt: &Attempt| {
             progress.note(|| format!("{}: a request failed: {}", place(plan, site, name), attempt.message));

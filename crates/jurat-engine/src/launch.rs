@@ -7,6 +7,7 @@ use jurat_compare::expression::ExpressionError;
 use jurat_core::effect::ModelRequest;
 use jurat_core::effect::wire::request_json;
 use jurat_core::plan::Plan;
+use jurat_core::stopping::StopWhen;
 use jurat_core::suite::{EvaluatorKind, Records, RowSource, Suite, unusable_code};
 use jurat_format::problem::Problem;
 use jurat_format::source::Sources;
@@ -17,7 +18,8 @@ use jurat_store::DatabaseError;
 use jurat_store::Project;
 use jurat_store::records::RowNames;
 use jurat_store::run::{
-    Document, RunFileError, RunHead, SourceFile, SourceHead, TaskHead, Variant, WriteError, unfinished,
+    Document, Resumes, RunFileError, RunHead, RunReader, SourceFile, SourceHead, TaskHead, Variant, WriteError,
+    unfinished,
 };
 
 use crate::agents::Agents;
@@ -28,10 +30,11 @@ use crate::options::RecordedOptions;
 use crate::requirements::{Met, Place, require, require_roles};
 use crate::roles::main_folder;
 use crate::run::{Job, Mode, Ran, Target, now_ms, run};
+use crate::stopping::{CERTAIN, StopWatch, StoppingRecord, Wanted, watch};
 use crate::variants::{Asked, variants};
 use crate::{
     Conditions, EvaluatorError, ModelError, Models, Progress, RecordingError, Rerun, RerunError, Resources, Roles,
-    RunError, RunOptions, Stop, Subject, open_recording, scripts,
+    RunError, RunOptions, Selection, Stop, StopError, Subject, open_recording, scripts,
 };
 
 /// A definition that is ready to run.
@@ -86,6 +89,9 @@ pub enum LaunchError {
     Rerun(#[from] RerunError),
     #[error("`--filter`: {0}")]
     Filter(#[from] ExpressionError),
+    /// It cannot be stopped when enough is known.
+    #[error(transparent)]
+    Stop(#[from] StopError),
     /// The run failed.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -153,11 +159,24 @@ pub fn launch(
     let (variants, asked) = variants_of(plan, &roles.subjects, repeat);
     let recorded = RecordedOptions::new(options, repeat, selection.rerun.as_ref());
     let given = options.rows_digest.as_deref();
-    let head = head(definition, &recorded, world, &roles, variants.clone(), given);
+    let mut head = head(definition, &recorded, world, &roles, variants.clone(), given);
+    let resumes = if options.resume_decided { Resumes::Decided } else { Resumes::Unfinished };
     let resumed = match recording {
-        None if can_resume(&suite.records, options) => unfinished(&world.project.runs_directory(), &head.resume_key)?,
+        None if can_resume(&suite.records, options) => {
+            unfinished(&world.project.runs_directory(), &head.resume_key, resumes)?
+        }
         _ => None,
     };
+    let earlier = match (&resumed, &recording) {
+        (Some(path), _) => StoppingRecord::of(RunReader::open(path)?.head()),
+        (None, Some(recording)) => recording.stopping(),
+        (None, None) => None,
+    };
+    let watch = watched(definition, options, world, &variants, &selection, earlier.as_ref())?;
+    if let Some(watch) = &watch {
+        head.seed = watch.design().seed;
+        head.documents.push(watch.design().document());
+    }
     let path = resumed.clone().unwrap_or_else(|| world.project.runs_directory().join(format!("{}.jurat", head.id)));
     let target = if resumed.is_some() { Target::Resume(&path) } else { Target::New(&path, &head) };
     let asks = plan.asks();
@@ -194,13 +213,57 @@ pub fn launch(
         threads: options.threads(),
         concurrency,
         deadline: options.timeout,
-        fail_fast: options.fail_fast,
+        // A gate may pass although a case fails.
+        fail_fast: options.fail_fast && !options.gate,
         keep_going: options.keep_going,
         keep_all: options.keep_all,
         durable: options.durable,
+        watch,
     };
     let ran = run(&job, target, world.stdin, stop, progress).map_err(|error| run_failure(world.project, error))?;
     Ok(Launched { ran, resumed: resumed.is_some() })
+}
+
+/// Whether a run ends as soon as its gate is certain to fail. Rows that come in an order of their own are run to the end: how many there are is not known.
+fn is_gated_fast(suite: &Suite, options: &RunOptions) -> bool {
+    let is_stream = suite.records.iter().any(|it| it.from.is_stream());
+    options.gate && options.fail_fast && suite.gates.is_some() && !is_stream && options.rerun.is_empty()
+}
+
+/// What stops a run when enough is known. A resumed run and a replay have the order of the run before them.
+fn watched(
+    definition: Definition<'_>,
+    options: &RunOptions,
+    world: &World<'_>,
+    variants: &[Variant],
+    selection: &Selection,
+    earlier: Option<&StoppingRecord>,
+) -> Result<Option<StopWatch>, StopError> {
+    if options.gate && definition.suite.gates.is_none() {
+        return Err(StopError::NoGates);
+    }
+    let was_certain = options.replay.is_some() && earlier.is_some_and(|it| it.rules == CERTAIN);
+    let is_certain = options.stop_when.is_none() && (was_certain || is_gated_fast(definition.suite, options));
+    let named = options.stop_when.as_deref().or_else(|| earlier.map(|it| it.rules.as_str()));
+    let named = named.filter(|it| *it != CERTAIN);
+    let rules = match (named, is_certain) {
+        (Some(named), _) => named.parse()?,
+        (None, true) => StopWhen { fail: true, ..StopWhen::default() },
+        (None, false) => return Ok(None),
+    };
+    let wanted = Wanted {
+        rules,
+        is_certain,
+        seed: earlier.map(|it| it.seed).or(options.seed).unwrap_or(world.random),
+        base: options.base.as_deref().or_else(|| earlier.and_then(|it| it.base.as_deref())),
+        earlier,
+        variants,
+        selection,
+    };
+    let watch = watch(definition, &wanted, world.project)?;
+    // A replay ends as its recording did.
+    let continues = options.resume_decided || (options.replay.is_some() && earlier.is_some());
+    Ok(Some(if continues { watch.continuing() } else { watch }))
 }
 
 /// The cases of an earlier run that alone are run.

@@ -231,8 +231,18 @@ run_options! {
     timeout: Time, Argument { value: "TIME", ..LIMITS };
     /// Timeout of one request [default: 5m]
     request_timeout: Time, Argument { value: "TIME", ..LIMITS };
-    /// Stop at the first case that fails or ends with an error
+    /// Stop at the first case that fails or ends with an error; with `--gate`, when the gate is certain to fail
     fail_fast: Flag, LIMITS;
+    /// Decide whether the run may pass by `gates` of the suite; the exit code of the command is that of `jurat gate`
+    gate: Flag, ARGUMENT;
+    /// Stop as soon as the answer is known: `decided`, `pass`, `fail` or `hopeless` by the conditions of `gates`, `no-hopeless`, or `width=0.05` for the pass rate; separate several by commas. Rows run in a random order
+    stop_when: Text, Argument { value: "RULES", conflicts: &["rerun"], ..LIMITS };
+    /// The run that the conditions of `--stop-when` and `--gate` compare with [default: `base` of `gates`]
+    base: Text, Argument { value: "RUN", ..LIMITS };
+    /// Seed of the random order of `--stop-when` [default: random; the run records it]
+    seed: Count, Argument { value: "N", requires: Some("stop_when"), ..LIMITS };
+    /// Continue a run that stopped because enough was known, to its last row
+    resume_decided: Flag, Argument { requires: Some("stop_when"), ..LIMITS };
     /// Continue when an endpoint fails every request (wrong key, unknown model, unreachable host, exhausted quota) [default: stop after 5 in a row]
     keep_going: Flag, LIMITS;
     /// Ignore cached responses of earlier runs
@@ -367,6 +377,14 @@ pub(crate) struct RecordedOptions {
     /// The recording that was replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) replay_of: Option<String>,
+    /// When the run was to stop early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stop_when: Option<String>,
+    /// What it was compared with while it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) unsafe_code: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -386,6 +404,9 @@ impl RecordedOptions {
             repeat,
             fresh: options.fresh,
             replay_of: options.replay.clone(),
+            stop_when: options.stop_when.clone(),
+            base: options.base.clone().filter(|_| options.stop_when.is_some()),
+            seed: options.seed,
             unsafe_code: options.unsafe_code,
             unsafe_host: options.unsafe_host,
         }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use jurat_core::stopping::Monitoring;
 use jurat_core::verdict::CaseVerdict;
 
 /// Numbers that go up while a run is in progress.
@@ -22,8 +23,18 @@ pub struct Progress {
     pub total: AtomicU64,
     /// The case that all others wait for, because none may be further ahead of it; by name.
     slow_case: Mutex<Option<String>>,
+    /// What is known of the pass rate, where the run stops when enough is known.
+    watched: Mutex<Option<Watched>>,
     /// What happened that numbers do not say, in words.
     notes: Mutex<Vec<String>>,
+}
+
+/// The pass rate of a run so far, between the ends of its confidence sequence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Watched {
+    pub rate: f64,
+    pub low: f64,
+    pub high: f64,
 }
 
 /// How many notes are held while no caller takes them. What comes after is in the run.
@@ -41,6 +52,7 @@ impl Default for Progress {
             nano_usd: zero(),
             total: AtomicU64::new(u64::MAX),
             slow_case: Mutex::new(None),
+            watched: Mutex::new(None),
             notes: Mutex::default(),
         }
     }
@@ -50,6 +62,17 @@ impl Progress {
     /// The case that all others wait for, by name, when there is one.
     pub fn slow_case(&self) -> Option<String> {
         self.slow_case.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What is known of the pass rate, where the run stops when enough is known.
+    pub fn watched(&self) -> Option<Watched> {
+        *self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn watch(&self, monitoring: &Monitoring) {
+        let found = monitoring.estimate().rate().zip(monitoring.estimate().sequence());
+        let found = found.map(|(rate, it)| Watched { rate, low: it.low, high: it.high });
+        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = found;
     }
 
     pub(crate) fn wait_for(&self, case: Option<String>) {

@@ -1,6 +1,6 @@
 //! Cases without requests, judged on threads, a chunk of rows at a time. Cases that have something to ask are handed on.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::case_source::OpenCase;
 use crate::case_store::{CaseStore, Done, place};
-use crate::rows::{Batch, Rows, id_text, may_be_refused};
+use crate::rows::{Batch, BatchRow, Rows, id_text, may_be_refused};
 use crate::{Rerun, RunError};
 
 /// How many ids are held for finding a second row with the same one at once. Files that repeat ids mostly do so from the beginning.
@@ -39,6 +39,8 @@ pub(crate) struct RecordLane<'r> {
     pub(crate) only: Option<&'r CaseRanges>,
     /// The cases of an earlier run that alone are run.
     pub(crate) rerun: Option<&'r Rerun>,
+    /// The cases of the definition that run among the rows, in order; none where they come before all rows.
+    pub(crate) defined: Mutex<VecDeque<OpenCase>>,
 }
 
 impl RecordLane<'_> {
@@ -63,11 +65,13 @@ impl RecordLane<'_> {
             let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(batch) = next else { break };
             // Rows are read ahead by the hundred thousand. After Ctrl-C they are judged when the run is resumed; those that ask are listed as not run.
-            if self.open.is_none() && self.store.stop.reason() == Some(StopReason::Interrupted) {
+            let is_ended = |it| matches!(it, StopReason::Interrupted | StopReason::Decided);
+            if self.open.is_none() && self.store.stop.reason().is_some_and(is_ended) {
                 continue;
             }
-            for (row_ix, at, text) in batch.iter() {
-                self.row(&mut block, &mut opened, (row_ix, at, text))?;
+            for row in batch.iter() {
+                self.begin_before(row.turn, &mut opened);
+                self.row(&mut block, &mut opened, row)?;
                 if opened.len() >= self.hand {
                     self.open(&mut opened)?;
                 }
@@ -78,7 +82,22 @@ impl RecordLane<'_> {
             self.open(&mut opened)?;
             self.hand_on(&mut block)?;
         }
-        Ok(())
+        self.begin_before(Some(u64::MAX), &mut opened);
+        self.open(&mut opened)
+    }
+
+    /// Opens the cases of the definition whose turn is before that of a row.
+    fn begin_before(&self, turn: Option<u64>, opened: &mut Vec<OpenCase>) {
+        let Some(turn) = turn else { return };
+        let mut defined = self.defined.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(next) = defined.pop_front_if(|it| it.turn < self.first_turn(turn)) {
+            self.open_variants(opened, &next);
+        }
+    }
+
+    /// The turn of the first case of a source, by that of the source.
+    fn first_turn(&self, turn: u64) -> u64 {
+        self.store.layout.n_variants().case(turn, 0).0
     }
 
     fn hand_on(&self, block: &mut BlockBuilder) -> Result<(), RunError> {
@@ -90,12 +109,8 @@ impl RecordLane<'_> {
     /// Judges a row by the part of it that the plan reads. Whatever that part does not settle is judged again with the whole row
     /// there: messages should know what else the row has, and paths of a row that is not an object start with `value`, which is no
     /// part of it. Asking costs so much more than reading that plans which ask get the whole row at once.
-    fn row(
-        &self,
-        block: &mut BlockBuilder,
-        opened: &mut Vec<OpenCase>,
-        (row_ix, at, text): (u64, &RowAt, &str),
-    ) -> Result<(), RunError> {
+    fn row(&self, block: &mut BlockBuilder, opened: &mut Vec<OpenCase>, row: BatchRow<'_>) -> Result<(), RunError> {
+        let BatchRow { place: row_ix, at, text, .. } = row;
         let CaseStore { plan, layout, .. } = self.store;
         if plan.ask.is_none() && self.only.is_some_and(|it| !it.contains(layout.case(CaseSource::Row(row_ix), 0))) {
             return Ok(());
@@ -120,14 +135,14 @@ impl RecordLane<'_> {
                 }
             }
         }
-        self.whole_row(block, opened, (row_ix, at, text))
+        self.whole_row(block, opened, row)
     }
 
     fn whole_row(
         &self,
         block: &mut BlockBuilder,
         opened: &mut Vec<OpenCase>,
-        (row_ix, at, text): (u64, &RowAt, &str),
+        BatchRow { place: row_ix, turn, at, text }: BatchRow<'_>,
     ) -> Result<(), RunError> {
         let started = Instant::now();
         let row = self.rows.parsed(at, text)?;
@@ -155,7 +170,9 @@ impl RecordLane<'_> {
         }
         let layout = self.store.layout;
         let source = layout.of_row(row_ix);
-        let first = OpenCase { case_ix: layout.case(source, 0), id, place: place(at), text: text.into(), source };
+        let case_ix = layout.case(source, 0);
+        let turn = turn.map_or(case_ix.0, |it| self.first_turn(it));
+        let first = OpenCase { case_ix, turn, id, place: place(at), text: text.into(), source };
         self.open_variants(opened, &first);
         Ok(())
     }
@@ -164,7 +181,8 @@ impl RecordLane<'_> {
     fn open_variants(&self, opened: &mut Vec<OpenCase>, first: &OpenCase) {
         for (variant, case_ix) in self.store.layout.cases(first.source) {
             if matches!(first.source, CaseSource::Row(_)) || self.is_wanted(&first.id, variant) {
-                opened.push(OpenCase { case_ix, ..first.clone() });
+                let turn = first.turn + variant as u64;
+                opened.push(OpenCase { case_ix, turn, ..first.clone() });
             }
         }
     }

@@ -14,6 +14,7 @@ use jurat_store::{Project, ProjectError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::stopping::StoppingRecord;
 use crate::{CaseLabel, RunError};
 
 /// An outcome as it was recorded.
@@ -45,6 +46,11 @@ pub trait Recording {
 
     /// What stopped the run that was recorded, if something did.
     fn stopped(&self) -> Option<StopReason> {
+        None
+    }
+
+    /// How the run was to stop early, if it was.
+    fn stopping(&self) -> Option<StoppingRecord> {
         None
     }
 
@@ -108,6 +114,10 @@ impl Recording for RunReader {
             Ended::Stopped(reason) => Some(reason),
             _ => None,
         }
+    }
+
+    fn stopping(&self) -> Option<StoppingRecord> {
+        StoppingRecord::of(self.head())
     }
 
     fn reached(&self) -> Result<Option<CaseRanges>, RunError> {

@@ -55,14 +55,33 @@ pub(crate) struct Batch {
     first: u64,
     /// The places of the rows when they do not follow each other.
     places: Option<Vec<u64>>,
+    /// When the rows run, where that is not the order of their places.
+    turns: Option<Vec<u64>>,
+}
+
+/// A row of a batch.
+#[derive(Clone, Copy)]
+pub(crate) struct BatchRow<'b> {
+    /// Its place among all rows.
+    pub(crate) place: u64,
+    /// When it runs, among all sources of cases; `None` when they run in the order of their places.
+    pub(crate) turn: Option<u64>,
+    pub(crate) at: &'b RowAt,
+    pub(crate) text: &'b str,
 }
 
 impl Batch {
-    /// The rows and their places.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &RowAt, &str)> {
-        self.chunk.iter().enumerate().map(|(ix, (at, text))| {
-            let place = self.places.as_ref().map_or(self.first + ix as u64, |it| it[ix]);
-            (place, at, text)
+    /// Rows that run in an order of their own.
+    pub(crate) fn ordered(chunk: Chunk, places: Vec<u64>, turns: Vec<u64>) -> Batch {
+        Batch { chunk, first: 0, places: Some(places), turns: Some(turns) }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = BatchRow<'_>> {
+        self.chunk.iter().enumerate().map(|(ix, (at, text))| BatchRow {
+            place: self.places.as_ref().map_or(self.first + ix as u64, |it| it[ix]),
+            turn: self.turns.as_ref().map(|it| it[ix]),
+            at,
+            text,
         })
     }
 }
@@ -152,8 +171,6 @@ impl<'r> Rows<'r> {
             if !batch.chunk.rows.is_empty() {
                 each(batch)?;
             }
-            // A used-up budget and an endpoint that fails leave the rest `not_run`, but known; whatever else stops a run stops reading, too.
-            let is_listed = |it| matches!(it, StopReason::Budget | StopReason::EndpointFault);
             let is_stopped = stop.reason().is_some_and(|it| !is_listed(it));
             if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
@@ -174,7 +191,7 @@ impl<'r> Rows<'r> {
     /// The rows of a chunk that the filter and the tags select.
     fn selected(&self, selection: &Selection, mut chunk: Chunk, first: u64) -> Result<Batch, RunError> {
         if selection.takes_all() {
-            return Ok(Batch { chunk, first, places: None });
+            return Ok(Batch { chunk, first, places: None, turns: None });
         }
         let mut selected = Vec::with_capacity(chunk.rows.len());
         for (ix, (at, text)) in chunk.iter().enumerate() {
@@ -187,7 +204,7 @@ impl<'r> Rows<'r> {
         }
         let places = selected.iter().map(|ix| first + *ix as u64).collect();
         chunk.rows = selected.into_iter().map(|ix| chunk.rows[ix].clone()).collect();
-        Ok(Batch { chunk, first, places: Some(places) })
+        Ok(Batch { chunk, first, places: Some(places), turns: None })
     }
 
     fn is_selected(&self, selection: &Selection, at: &RowAt, text: &str) -> Result<bool, RunError> {
@@ -212,7 +229,7 @@ impl<'r> Rows<'r> {
     }
 
     /// The tags of a row: those of its section, and its own.
-    fn tags<'t>(&'t self, source: u32, row: &'t Val<'_>) -> Vec<&'t str> {
+    pub(crate) fn tags<'t>(&'t self, source: u32, row: &'t Val<'_>) -> Vec<&'t str> {
         let section = self.sections.get(source as usize);
         let of_section = section.into_iter().flat_map(|it| &it.tags).map(|it| it.value.as_str());
         of_section.chain(row_tags(row)).collect()
@@ -266,6 +283,12 @@ impl<'r> Rows<'r> {
     fn bad_filter(&self, at: &RowAt, error: ExpressionError) -> RunError {
         RunError::Filter { row: self.name(at), error }
     }
+}
+
+/// Whether the rows that a stopped run does not come to are listed all the same: a used-up budget and an endpoint that fails leave the rest `not_run`, but known.
+/// Whatever else stops a run stops reading, too.
+pub(crate) fn is_listed(reason: StopReason) -> bool {
+    matches!(reason, StopReason::Budget | StopReason::EndpointFault)
 }
 
 /// An id as people see it.

@@ -30,6 +30,7 @@ use crate::perform::Perform;
 use crate::record_lane::RecordLane;
 use crate::recording::Recording;
 use crate::rows::{Rows, Selection};
+use crate::stopping::StopWatch;
 use crate::tally::Tally;
 use crate::variants::Asked;
 use crate::{Progress, Roles, RunError, Stop};
@@ -71,6 +72,8 @@ pub struct Job<'j> {
     pub keep_all: bool,
     /// Whether each commit waits for the disk.
     pub durable: bool,
+    /// What ends the run when enough is known; its rows run in a random order.
+    pub(crate) watch: Option<StopWatch>,
 }
 
 /// Where outcomes come from.
@@ -143,6 +146,9 @@ pub fn run(
         Mode::Ask { perform, .. } => perform.is_budget_exhausted().then_some(StopReason::Budget),
     };
     let stopped = stop.reason().or(recorded);
+    if let Some(watch) = &job.watch {
+        writer.document(watch.record().document())?;
+    }
     let path = writer.path().to_owned();
     let wall = started.elapsed();
     let state = FinishState {
@@ -151,7 +157,7 @@ pub fn run(
             (Ok(()), Some(reason)) => Ended::Stopped(reason),
             (Ok(()), None) => Ended::Done,
         },
-        resumable: ended.is_ok() && stopped.is_some() && matches!(job.mode, Mode::Ask { .. }),
+        resumable: ended.is_ok() && is_resumable(stopped) && matches!(job.mode, Mode::Ask { .. }),
         at_ms: now_ms(),
         wall,
     };
@@ -160,6 +166,11 @@ pub fn run(
     // Why a run failed says more than that it could not be finished after that.
     ended.and(finished)?;
     Ok(Ran { path, stopped, wall })
+}
+
+/// Whether the same command resumes a run. One that knows enough is done.
+fn is_resumable(stopped: Option<StopReason>) -> bool {
+    stopped.is_some_and(|it| it != StopReason::Decided)
 }
 
 /// The wall clock, in milliseconds since 1970.
@@ -193,7 +204,8 @@ impl Going<'_> {
         let most_open = if is_sequential { 1 } else { job.concurrency.saturating_mul(2).max(64) };
         // Cases that ask have to arrive in order: with several threads a chunk of rows apart, those that are ahead would wait for room in
         // the window while those that make room wait behind them.
-        let n_threads = if asks { 1 } else { job.threads.get() };
+        // Where a run may stop, threads that are ahead would judge rows that are not looked at.
+        let n_threads = if asks || job.watch.is_some() { 1 } else { job.threads.get() };
         let rows = if asks { Rows::asked_about(job.records) } else { Rows::of(job.records) };
         let layout = job.plan.layout(job.variants.len());
         let tally = Tally::new(job.plan.tasks.len(), job.variants.len(), layout);
@@ -207,6 +219,7 @@ impl Going<'_> {
             progress,
             stop,
             fail_fast: job.fail_fast,
+            watch: job.watch.as_ref(),
         };
         let failure: Mutex<Option<RunError>> = Mutex::new(None);
         let fail = |error: RunError| {
@@ -224,11 +237,13 @@ impl Going<'_> {
             ids: asks.then(|| Mutex::new(HashMap::new())),
             only: self.only.as_ref(),
             rerun: job.selection.rerun.as_ref(),
+            defined: Mutex::default(),
         };
         thread::scope(|scope| {
             let (batches, waiting) = sync_channel(BATCHES);
             let waiting = std::sync::Arc::new(Mutex::new(waiting));
             let (rows, fail, selection, deadline) = (&rows, &fail, job.selection, job.deadline);
+            let watch = job.watch.as_ref();
             let defined = DefinedCases { plan: job.plan, layout, n_row_sources: rows.n_sources() };
             let opened = match defined.selected(selection, stop) {
                 Ok(opened) => opened,
@@ -238,6 +253,14 @@ impl Going<'_> {
                 }
             };
             let n_defined = opened.len() as u64;
+            // Cases of the definition run among the rows where their order is random.
+            let opened = match watch {
+                Some(watch) => {
+                    *lane.defined.lock().unwrap_or_else(PoisonError::into_inner) = watch.ordered(opened).into();
+                    Vec::new()
+                }
+                None => opened,
+            };
             let (ended, end) = sync_channel::<()>(0);
             if let Some(deadline) = deadline {
                 // The threads that judge cannot look at the clock while they evaluate an expression.
@@ -250,17 +273,23 @@ impl Going<'_> {
                 });
             }
             scope.spawn(move || {
-                let read = rows.read(selection, n_defined, stdin, stop, &mut |batch| {
+                let mut each = |batch| {
                     if deadline.is_some_and(|it| started.elapsed() >= it) {
                         stop.close(StopReason::Deadline);
                     }
                     if batches.send(batch).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-                });
+                };
+                let read = match watch {
+                    Some(watch) => watch.index.deliver(stop, &mut each),
+                    None => rows.read(selection, n_defined, stdin, stop, &mut each),
+                };
                 read.unwrap_or_else(fail);
             });
             // The cases are counted while the first of them are asked, so that progress has a total. What is wrong with rows is reported by the
             // threads that judge them.
-            if asks && selection.takes_all() {
+            if let Some(watch) = watch {
+                progress.total.store(watch.n_cases(), Ordering::Relaxed);
+            } else if asks && selection.takes_all() {
                 let n_cases: usize = opened.iter().map(|it| layout.n_cases(it.source)).sum();
                 scope.spawn(move || {
                     if let Some(n_rows) = rows.count(stop) {

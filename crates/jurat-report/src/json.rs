@@ -25,6 +25,7 @@ use crate::instant::instant;
 use crate::json_text::{Members, object, objects, open_object};
 use crate::repetition::write_repetition;
 use crate::scenario::write_total;
+use crate::stopping::write_stopped;
 
 /// The version of this shape. Members may be added without changing it.
 const VERSION: u64 = 1;
@@ -88,6 +89,7 @@ fn write_run(results: &mut Members<'_>, run: &RunReport) {
     optional(run.repetition.as_ref(), |it| results.object("repetition", |members| write_repetition(members, it)));
     results.flag("complete", run.is_complete());
     optional(run.stopped, |it| results.text("stopped", it.name()));
+    optional(run.stopped_early.as_ref(), |it| results.object("stopped_early", |members| write_stopped(members, it)));
     optional(run.fault.as_deref(), |it| results.text("error", it));
     results.object("case_counts", |it| write_case_counts(it, &run.cases));
     results.object("counts", |it| write_totals(it, &run.counts, run.independence));

@@ -26,8 +26,18 @@ pub struct Progress {
     pub total: Option<u64>,
     /// The case that all others wait for, when there is one.
     pub slow_case: Option<String>,
+    /// What is known of the pass rate, in a run that stops when enough is known.
+    pub watched: Option<PassRate>,
     /// How long it runs by now.
     pub elapsed: Duration,
+}
+
+/// A pass rate, and what it lies between at every time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PassRate {
+    pub rate: f64,
+    pub low: f64,
+    pub high: f64,
 }
 
 /// How many columns the bar takes.
@@ -87,11 +97,15 @@ impl Progress {
         let cost = Some(self.cost_usd).filter(|it| *it > 0.0).map(words::money);
         let in_flight = (self.in_flight > 0).then(|| format!("{} in flight", grouped(self.in_flight)));
         let slow = self.slow_case.as_ref().map(|it| format!("waiting for {}", words::cut(it, ROOM)));
+        let watched = self.watched.map(|PassRate { rate, low, high }| {
+            format!("{:.1} % passed ({:.1}–{:.1})", rate * 100.0, low * 100.0, high * 100.0)
+        });
         let parts = [
             (percent, 8),
             (Some(count), 9),
             (failed, 7),
             (errors, 7),
+            (watched, 5),
             (cost, 6),
             (rate.map(per_second), 4),
             (eta, 5),

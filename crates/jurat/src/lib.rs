@@ -161,6 +161,7 @@ mod journal;
 mod members;
 mod model;
 mod output;
+pub mod power;
 mod problems;
 mod prompt;
 pub mod receive;

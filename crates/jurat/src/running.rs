@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use jurat_core::verdict::StopReason;
 use jurat_engine::{Functions, Resources, Stop, World, launch};
 use jurat_model::dotenv::Environment;
-use jurat_report::Progress;
+use jurat_report::{PassRate, Progress};
 use jurat_store::{Disk, Project};
 use tokio::sync::oneshot;
 
@@ -128,7 +128,8 @@ impl Watch {
             [done, failed, errors, n_requests, in_flight, nano_usd, total].map(|it| it.load(Ordering::Relaxed));
         let (cost_usd, total) = (nano_usd as f64 / 1e9, Some(total).filter(|it| *it != u64::MAX));
         let (slow_case, elapsed) = (self.progress.slow_case(), self.began.elapsed());
-        Progress { done, failed, errors, requests, in_flight, cost_usd, total, slow_case, elapsed }
+        let watched = self.progress.watched().map(|it| PassRate { rate: it.rate, low: it.low, high: it.high });
+        Progress { done, failed, errors, requests, in_flight, cost_usd, total, slow_case, watched, elapsed }
     }
 }
 

@@ -103,6 +103,8 @@ pub enum Mark {
     Borderline,
     /// The intervals are rough, because there are fewer than 30 clusters.
     FewClusters,
+    /// A side stopped because of what it saw: intervals and p values of a fixed number of rows do not hold.
+    StoppedEarly,
 }
 
 impl Mark {
@@ -110,6 +112,7 @@ impl Mark {
         match self {
             Mark::Borderline => "borderline",
             Mark::FewClusters => "few_clusters",
+            Mark::StoppedEarly => "stopped_early",
         }
     }
 }
@@ -171,6 +174,32 @@ impl Line {
             Some(((discordant / n - difference * difference).max(0.0) / n).sqrt())
         };
         self.se.or_else(of_pairs)
+    }
+
+    /// The same line where a side stopped because of what it saw. What holds only for a number of rows that was fixed before is left out; its confidence sequence,
+    /// where there is one, stands in the place of the interval.
+    pub fn of_stopped(self, sequence: Option<Interval>) -> Line {
+        let interval = if sequence.is_some() { "cs_mean" } else { "" };
+        let marks = self.marks.into_iter().filter(|it| *it != Mark::Borderline).chain([Mark::StoppedEarly]).collect();
+        Line {
+            interval: sequence,
+            p: None,
+            q: None,
+            method: Method { interval, test: "" },
+            effect: Effect { flip_odds: None, ..self.effect },
+            robust: None,
+            mde: None,
+            word: word_of(sequence),
+            marks,
+            p95: self.p95.map(|it| it.map(|(value, _)| (value, None))),
+            se: None,
+            corrected: None,
+            ..self
+        }
+    }
+
+    pub fn is_of_stopped(&self) -> bool {
+        self.marks.contains(&Mark::StoppedEarly)
     }
 
     /// A line about which nothing is known.

@@ -134,6 +134,8 @@ pub struct Definition {
     pub subjects: BTreeMap<String, Part>,
     /// Why the run does not cover all rows, in words.
     pub partial: Option<String>,
+    /// What the run knew when it stopped because that was enough, in words.
+    pub stopped: Option<String>,
 }
 
 /// What differs between two definitions, in the order of the findings' table.
@@ -159,6 +161,10 @@ pub fn compare(base: &Definition, new: &Definition) -> Vec<Note> {
     if base.partial.is_some() || new.partial.is_some() {
         let words = |it: &Option<String>| it.clone().unwrap_or_else(|| "whole".to_owned());
         notes.push(Note::new(Finding::Partial, words(&base.partial), words(&new.partial)));
+    }
+    if base.stopped.is_some() || new.stopped.is_some() {
+        let words = |it: &Option<String>| it.clone().unwrap_or_else(|| "went to its end".to_owned());
+        notes.push(Note::new(Finding::StoppedEarly, words(&base.stopped), words(&new.stopped)));
     }
     if base.version != new.version {
         notes.push(Note::new(Finding::VersionDiffers, &base.version, &new.version));

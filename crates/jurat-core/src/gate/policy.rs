@@ -91,6 +91,22 @@ pub struct Condition {
     pub repetitions: RepetitionRule,
     /// Whether the rate or the difference is corrected for the errors of the judge.
     pub corrected: bool,
+    /// What is thought to be so, for runs that stop early.
+    pub expect: Option<f64>,
+    /// The ends of the scale of a score.
+    pub range: Option<(f64, f64)>,
+}
+
+impl Condition {
+    /// The same condition on one task.
+    pub fn on_task(&self, task: &str) -> Condition {
+        let mut own = self.clone();
+        own.id.value = format!("{}.{task}", self.id.value);
+        if let Some(of) = &mut own.selector.task {
+            task.clone_into(&mut of.value);
+        }
+        own
+    }
 }
 
 /// What is judged, and against what.
@@ -247,6 +263,17 @@ const ALLOW: Field<Vec<String>> = Field::optional(
 const REPETITIONS: Defaulted<RepetitionRule> =
     Field::optional("repetitions", shape::choice(), "when a repeated case passes, for conditions that count cases")
         .default_choice("all");
+const EXPECT: Field<f64> = Field::optional(
+    "expect",
+    shape::AMOUNT,
+    "for `--stop-when`: the pass rate that NEW is thought to have, or with `better` how much better than that it is thought to be",
+)
+.default_words("the pass rate of BASE");
+const RANGE: Field<(f64, f64)> = Field::optional(
+    "range",
+    Shape::new(const { Form::List(&Form::Number(f64::NEG_INFINITY, f64::INFINITY)) }, range),
+    "for `--stop-when`: the ends of the scale of a score, such as `[0, 10]`",
+);
 
 const AT_LEAST: Field<f64> = Field::optional("at_least", shape::SHARE, "the least pass rate of NEW");
 const NOT_WORSE: Field<f64> = Field::optional(
@@ -361,6 +388,8 @@ static CONDITION: Object = Object {
         ALLOW.key,
         REPETITIONS.key,
         CORRECTED.key,
+        EXPECT.key,
+        RANGE.key,
     ],
 };
 
@@ -454,6 +483,7 @@ fn condition(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Condition> {
     let (advisory, repetitions) = (fields.value(reading, &ADVISORY), fields.value(reading, &REPETITIONS));
     let allow = fields.read(reading, &ALLOW).unwrap_or_default();
     let corrected = fields.value(reading, &CORRECTED);
+    let (expect, range) = (fields.read(reading, &EXPECT), fields.read(reading, &RANGE));
     if kinds.len() != 1 {
         let has_flaw = KINDS.iter().any(|it| fields.node(it).is_some()) && kinds.is_empty();
         if !has_flaw {
@@ -463,7 +493,7 @@ fn condition(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Condition> {
     }
     let kind = *kinds.first()?;
     reading_fits(reading, node, kind, &selector, corrected)?;
-    Some(Condition { id: id?, kind, selector, confidence, advisory, allow, repetitions, corrected })
+    Some(Condition { id: id?, kind, selector, confidence, advisory, allow, repetitions, corrected, expect, range })
 }
 
 fn half_a_judge(node: &Node<'_>) -> Problem {
@@ -528,6 +558,20 @@ fn slice(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<(Span
         }
         _ => {
             reading.wrong_type(what, "an object with one path and its value, such as `{ language: de }`", node);
+            None
+        }
+    }
+}
+
+/// Two numbers, the smaller first.
+fn range(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<(f64, f64)> {
+    let items = node.as_list().unwrap_or_default();
+    let ends: Vec<f64> = items.iter().filter_map(|it| (shape::NUMBER.read)(reading, what, it)).collect();
+    match (ends.as_slice(), items.len()) {
+        ([low, high], 2) if low < high => Some((*low, *high)),
+        (ends, n) if ends.len() < n => None,
+        _ => {
+            reading.wrong_type(what, "the ends of a scale, such as `[0, 10]`", node);
             None
         }
     }

@@ -13,18 +13,6 @@ pub struct CaseIx(pub u64);
 
 impl CaseIx {
     pub const ALL: Range<CaseIx> = CaseIx(0)..CaseIx(u64::MAX);
-
-    /// Which group a case is in, when each holds `size` cases that follow one another.
-    #[inline]
-    pub fn group(self, size: NonZeroU64) -> u64 {
-        self.0 / size
-    }
-
-    /// Whether it is at most `window` cases after another.
-    #[inline]
-    pub fn is_within(self, window: u64, other: CaseIx) -> bool {
-        self.0 <= other.0.saturating_add(window)
-    }
 }
 
 /// Where the evidence of a case comes from.

@@ -7,6 +7,7 @@ use super::scenario::ScenarioTotal;
 use crate::calibration::CorrectedRate;
 use crate::effect::Usage;
 use crate::statistics::{Confidence, Interval, Side, clopper_pearson, wilson};
+use crate::stopping::StoppedEarly;
 use crate::task::Gate;
 use crate::verdict::{CaseCounts, CaseVerdict, Counts, Decision, StopReason};
 
@@ -63,6 +64,8 @@ pub struct RunReport {
     pub n_errors_without_task: u64,
     /// What came before the end. It decided what was judged, so a replay takes it from the recording.
     pub stopped: Option<StopReason>,
+    /// What it knew when it stopped because that was enough.
+    pub stopped_early: Option<StoppedEarly>,
     /// Why not all cases are here, in words, when it was not stopped.
     pub fault: Option<String>,
     /// What a replay would not reproduce.

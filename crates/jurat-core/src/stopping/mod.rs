@@ -9,7 +9,8 @@
 //! * [`StopWhen`]: what ends a run, as the option says it;
 //! * [`Claim`]: what is to be shown, and the bets on it;
 //! * [`Monitor`]: one condition, row by row, until it is decided;
-//! * [`Monitoring`]: all conditions of a run.
+//! * [`Monitoring`]: all conditions of a run;
+//! * [`StoppedEarly`]: what there is to say about a run that stopped.
 //! * [`Stopping`]: what a run file says about it.
 
 mod certain;
@@ -21,6 +22,7 @@ mod order;
 mod prefix;
 mod risk;
 mod rules;
+mod summary;
 
 pub use certain::{Look, Rest};
 pub use claim::{Claim, Evidence, Range, Step};
@@ -31,3 +33,4 @@ pub use order::{Order, Shuffle};
 pub use prefix::Prefix;
 pub use risk::Risk;
 pub use rules::{StopWhen, UnknownRule};
+pub use summary::{StoppedCondition, StoppedEarly};

@@ -32,7 +32,7 @@ impl<T> Prefix<T> {
     }
 
     /// The next result of the prefix, once it is there.
-    #[expect(clippy::should_implement_trait, reason = "it goes on after `None`, which iterators should not")]
+    #[expect(clippy::should_implement_trait, reason = "it continues after `None`, which iterators should not")]
     pub fn next(&mut self) -> Option<T> {
         let found = self.waiting.remove(&self.next)?;
         self.next += 1;

@@ -8,7 +8,7 @@ use crate::statistics::Confidence;
 /// monitor alone would give away too much power, so half of it pays for one test of all rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Risk {
-    /// What may be spent while the run goes on.
+    /// What may be spent while the run is in progress.
     pub monitor: f64,
     /// What may be spent when all rows are there; `None` when nothing is left for it.
     pub end: Option<f64>,

@@ -61,6 +61,8 @@ choices! {
         Interrupted = "interrupted",
         /// An endpoint fails every request in a way that will not change, such as a wrong key.
         EndpointFault = "endpoint_fault",
+        /// Enough was known.
+        Decided = "decided",
     }
 }
 

@@ -33,6 +33,8 @@ struct Head {
     by_content: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     partial: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stopped: Option<String>,
     n_variants: usize,
     variants: Vec<HeadVariant>,
     tasks: Vec<HeadTask>,
@@ -195,6 +197,7 @@ fn head(table: &dyn Table, asked: &Asked) -> Result<Head, ViewError> {
         complete: side.is_complete,
         by_content: table.is_by_content()?,
         partial: definition.partial.clone(),
+        stopped: definition.stopped.clone(),
         n_variants: table.n_variants(),
         variants: table.variants().iter().map(variant).collect(),
         tasks: table.tasks().iter().map(of_task).collect(),
@@ -309,6 +312,7 @@ fn definition(head: &Head) -> Definition {
         prompts: parts(&head.prompts),
         subjects: parts(&head.subjects),
         partial: head.partial.clone(),
+        stopped: head.stopped.clone(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jurat_core::contrast::provenance::{Definition, Finding, Part};
 use jurat_core::suite::{EvaluatorKind, Judge, Selection, Suite, Task, TaskKind};
+use jurat_core::verdict::StopReason;
 use jurat_store::run::{Ended, TaskHead};
 
 use crate::judge_definition::{judge_models, settings};
@@ -31,6 +32,7 @@ pub(super) fn definition(view: &RunView) -> Result<Definition, ViewError> {
         prompts: prompts.collect(),
         subjects: subjects(suite),
         partial: partial(view, &options)?,
+        stopped: view.stopped_early()?.map(|it| it.sentence()),
     })
 }
 
@@ -96,7 +98,7 @@ fn evaluator(kind: &EvaluatorKind) -> Part {
         }
         EvaluatorKind::Function(function) => part(function.digest(), &[&function.digest()]),
         EvaluatorKind::Builtin(builtin) => {
-            let text = format!("{builtin:?}");
+            let text = format!("{} {}", builtin.entry.name, builtin.settings.to_json());
             part(first_words(&text), &[&text])
         }
     }
@@ -121,7 +123,7 @@ fn partial(view: &RunView, options: &RecordedOptions) -> Result<Option<String>, 
     let selected = options.selection_words();
     let ended = view.reader().state()?.finish.map(|it| it.ended);
     let ended = match ended {
-        Some(Ended::Done) => None,
+        Some(Ended::Done | Ended::Stopped(StopReason::Decided)) => None,
         Some(other) => Some(format!("ended with `{}`", other.name())),
         None if view.reader().is_being_written() => Some("still in progress".to_owned()),
         None => Some("killed".to_owned()),

@@ -10,6 +10,7 @@ mod definition;
 mod error;
 mod gate;
 mod pairing;
+mod reference;
 mod run_table;
 mod selection;
 mod spending;
@@ -28,7 +29,10 @@ use jurat_store::run::Variant;
 
 pub use baseline::BaselineError;
 pub use error::CompareError;
+pub(crate) use gate::passes;
 pub use gate::{gate, rehearse};
+pub(crate) use reference::{Reference, groups_alone};
+pub(crate) use selection::Group;
 pub use selection::{BadSelection, Dimension, Selection, Unpairable};
 
 use baseline::BaselineTable;

@@ -18,6 +18,7 @@ use super::selection::Selection;
 use super::table::{Amount, Asked, CaseAsked, Table, TaskInfo};
 use crate::RunError;
 use crate::judge_definition::judge_parts;
+use crate::stopping::StoppingRecord;
 use crate::tally::{latency, taken};
 use crate::view::{Detailed, RunView, ViewError};
 
@@ -29,6 +30,7 @@ pub(super) struct RunTable {
     definition: Definition,
     variants: Vec<(usize, Variant)>,
     tasks: Vec<TaskInfo>,
+    stopping: Option<StoppingRecord>,
 }
 
 impl RunTable {
@@ -57,7 +59,8 @@ impl RunTable {
             judges: view.suite().decides(task),
         };
         let tasks = head.tasks.iter().zip(&view.suite().tasks).enumerate().map(task).collect();
-        let mut table = RunTable { side, definition, variants, tasks, view };
+        let stopping = StoppingRecord::of(view.head());
+        let mut table = RunTable { side, definition, variants, tasks, stopping, view };
         table.side.cases = table.n_cases()?;
         Ok(table)
     }
@@ -146,6 +149,10 @@ impl Table for RunTable {
 
     fn definition(&self) -> &Definition {
         &self.definition
+    }
+
+    fn stopping(&self) -> Option<&StoppingRecord> {
+        self.stopping.as_ref()
     }
 
     fn variants(&self) -> &[(usize, Variant)] {

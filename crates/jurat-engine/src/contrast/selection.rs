@@ -136,11 +136,11 @@ pub(super) struct Groups {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Group {
-    pub(super) prompt: Option<String>,
-    pub(super) subject: Option<String>,
-    pub(super) base: Vec<usize>,
-    pub(super) new: Vec<usize>,
+pub(crate) struct Group {
+    pub(crate) prompt: Option<String>,
+    pub(crate) subject: Option<String>,
+    pub(crate) base: Vec<usize>,
+    pub(crate) new: Vec<usize>,
 }
 
 /// Why the variants of two sides cannot be paired.

@@ -117,3 +117,20 @@ pub(super) fn reused_cases(asked: &Asked, groups: &[Group], is_base: bool, n_var
     }
     dropped
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contrast::table::CaseAsked;
+
+    #[test]
+    fn repetitions_that_rest_on_one_recorded_answer_count_once() {
+        // Two rows with three repetitions each. The first two of the first row rest on one answer of another day.
+        let group = Group { base: vec![0, 1, 2], new: vec![0, 1, 2], ..Group::default() };
+        let reused = |answer: Option<u128>| CaseAsked { reused: answer, ..CaseAsked::default() };
+        let answers = [Some(7), Some(7), Some(8), Some(7), None, None];
+        let cases = (0..).zip(answers.map(reused)).collect();
+        let asked = Asked { cases, ..Asked::default() };
+        assert_eq!(reused_cases(&asked, &[group], false, 3), HashSet::from([1]));
+    }
+}

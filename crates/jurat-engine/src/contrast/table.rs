@@ -9,6 +9,7 @@ use jurat_format::value::FieldPath;
 use jurat_store::run::{Code, Column, RowKey, Variant};
 use serde::{Deserialize, Serialize};
 
+use crate::stopping::StoppingRecord;
 use crate::view::ViewError;
 
 /// A side as columns over its cases. The number of a case is that of its row times the number of variants, plus that of its variant.
@@ -16,6 +17,11 @@ pub(super) trait Table {
     fn side(&self) -> &Side;
 
     fn definition(&self) -> &Definition;
+
+    /// How the run was to stop early, and what was decided; `None` also for a baseline, which does not say.
+    fn stopping(&self) -> Option<&StoppingRecord> {
+        None
+    }
 
     /// The variants of the run that belong to the side, with their numbers. A run without variants has one without names.
     fn variants(&self) -> &[(usize, Variant)];

@@ -1,5 +1,7 @@
 //! Runs against a scripted performer: no process, no socket, no waiting.
 
+mod stopping;
+
 use std::cell::{Cell, RefCell};
 use std::future::{pending, ready};
 use std::num::NonZeroUsize;
@@ -9,9 +11,9 @@ use std::time::Duration;
 
 use jurat_core::effect::{Answer, Asker, Endpoint, EndpointKey, Outcome, PerformerKey, Request, StepSite};
 use jurat_core::plan::{CaseIx, CaseSource, Plan, Samples, TaskIx};
-use jurat_core::suite::{Suite, load};
+use jurat_core::suite::{Loaded, Suite, load};
 use jurat_core::verdict::StopReason;
-use jurat_format::source::{Files, ReadError};
+use jurat_format::source::{Files, ReadError, Sources};
 use jurat_model::Toolbox;
 use jurat_store::run::{Column, Ended, RunHead, RunReader, TaskHead, Variant};
 use tempfile::TempDir;
@@ -19,6 +21,7 @@ use tempfile::TempDir;
 use super::{Job, Mode, Ran, Target, not_before, run};
 use crate::perform::{Call, LocalFuture, Perform, Performer};
 use crate::rows::Selection;
+use crate::stopping::StopWatch;
 use crate::tally::Tally;
 use crate::{Progress, Roles, Stop};
 
@@ -31,7 +34,7 @@ tasks:
   - { id: second, depends_on: [first], judge: { prompt: 'second ${said} ${first}' }, operator: contains, expected_value: yes }
 ";
 
-struct OneFile(&'static str);
+struct OneFile(String);
 
 impl Files for OneFile {
     fn read(&self, _: &Path, _: u64) -> Result<Vec<u8>, ReadError> {
@@ -49,6 +52,8 @@ struct Scripted<'s> {
     before: &'s dyn Fn(usize),
     /// The questions that are never answered, from this number on.
     silent_from: usize,
+    /// One more that is never answered.
+    silent: Option<usize>,
     /// How many questions the budget allows.
     budget: usize,
     is_exhausted: Cell<bool>,
@@ -71,6 +76,7 @@ impl<'s> Scripted<'s> {
             asked: RefCell::default(),
             before,
             silent_from: usize::MAX,
+            silent: None,
             budget: usize::MAX,
             is_exhausted: Cell::new(false),
             is_sequential: false,
@@ -102,7 +108,7 @@ impl Perform for Scripted<'_> {
         let number = self.n_asked();
         (self.before)(number);
         (call.sent)();
-        if number >= self.silent_from {
+        if number >= self.silent_from || self.silent == Some(number) {
             return Box::pin(pending());
         }
         Box::pin(ready(Outcome::Answer(Box::new(Answer::new(text)))))
@@ -123,15 +129,21 @@ impl Perform for Scripted<'_> {
 
 struct Bench {
     suite: Suite,
+    sources: Sources,
     plan: Plan,
     directory: TempDir,
 }
 
 impl Bench {
     fn new() -> Bench {
-        let suite = load(Path::new("suite.yaml"), &OneFile(SUITE)).suite;
+        Bench::of(SUITE)
+    }
+
+    fn of(suite: &str) -> Bench {
+        let Loaded { suite, sources, problems } = load(Path::new("suite.yaml"), &OneFile(suite.to_owned()));
+        assert_eq!(problems, []);
         let (plan, _) = Plan::build(&suite, &Samples::default()).expect("the suite is sound");
-        Bench { suite, plan, directory: TempDir::new().expect("the system has a place for temporary files") }
+        Bench { suite, sources, plan, directory: TempDir::new().expect("the system has a place for temporary files") }
     }
 
     fn path(&self) -> PathBuf {
@@ -152,6 +164,10 @@ impl Bench {
     }
 
     fn run(&self, mode: Mode<'_>, target: Target<'_>, stop: &Stop) -> Ran {
+        self.run_watched(mode, target, stop, None)
+    }
+
+    fn run_watched(&self, mode: Mode<'_>, target: Target<'_>, stop: &Stop, watch: Option<StopWatch>) -> Ran {
         let job = Job {
             plan: &self.plan,
             records: &self.suite.records,
@@ -168,6 +184,7 @@ impl Bench {
             keep_going: false,
             keep_all: false,
             durable: false,
+            watch,
         };
         run(&job, target, &mut std::io::empty(), stop, &Progress::default()).expect("the run can be written")
     }
@@ -297,7 +314,7 @@ tasks: [{ id: polite, on: [a], judge: { prompt: 'polite ${said}' }, operator: co
 
 #[test]
 fn what_a_row_takes_counts_for_no_subject_of_scenarios() {
-    let suite = load(Path::new("suite.yaml"), &OneFile(BOTH)).suite;
+    let suite = load(Path::new("suite.yaml"), &OneFile(BOTH.to_owned())).suite;
     let (plan, _) = Plan::build(&suite, &Samples::default()).expect("the suite is sound");
     let subject = |name: &str| Variant { subject: name.to_owned(), ..Variant::default() };
     let variants = [subject("one"), subject("two")];

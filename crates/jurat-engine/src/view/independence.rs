@@ -16,6 +16,10 @@ pub(super) fn independence(
 ) -> Result<Independence, ViewError> {
     let n_variants = view.reader.head().n_variants();
     let n_meant = (0..view.reader.head().variants.len().max(1)).filter(|it| is_meant(*it)).count();
+    // An interval of a fixed number of rows would be too narrow: the run stopped because of what it saw.
+    if view.stopped_early()?.is_some() {
+        return Ok(Independence::Unknown);
+    }
     if tasks.len() * n_meant <= 1 {
         return Ok(Independence::Full);
     }

@@ -30,11 +30,12 @@ use jurat_core::agent::AgentCase;
 use jurat_core::plan::{CaseIx, CaseLayout, CaseSource, Plan, TaskIx};
 use jurat_core::report::{CaseReport, FlakyCase, Repetition, RunReport};
 use jurat_core::scenario::CompiledScenario;
+use jurat_core::stopping::StoppedEarly;
 use jurat_core::suite::{Gate, Suite};
 use jurat_core::verdict::{SkipReason, StopReason, Verdict};
 use jurat_format::value::{Value, parse_json};
 use jurat_store::DatabaseError;
-use jurat_store::run::{RunFileError, RunReader, StoredEffect};
+use jurat_store::run::{Ended, RunFileError, RunReader, StoredEffect};
 
 pub use explain::ExplainError;
 pub use jurat_store::run::{Code, Column, RunHead, StoredCase, Variant};
@@ -45,6 +46,7 @@ pub use said::LabelText;
 
 use crate::definition::restored;
 use crate::options::RecordedOptions;
+use crate::stopping::StoppingRecord;
 use crate::{EffectLine, RunError};
 
 /// A run that is read.
@@ -119,6 +121,14 @@ impl RunView {
 
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// What it knew when it stopped because that was enough; `None` when it went to its end, or was stopped by something else.
+    pub fn stopped_early(&self) -> Result<Option<StoppedEarly>, ViewError> {
+        let is_decided =
+            matches!(self.reader.state()?.finish.map(|it| it.ended), Some(Ended::Stopped(StopReason::Decided)));
+        let record = StoppingRecord::of(self.reader.head()).filter(|_| is_decided);
+        Ok(record.and_then(|it| it.stopped_early()))
     }
 
     /// The run as a whole.
@@ -321,5 +331,6 @@ pub fn stop_words(reason: StopReason) -> &'static str {
         StopReason::FailFast => "something failed before it, and the run was to stop then",
         StopReason::Interrupted => "the run was interrupted",
         StopReason::EndpointFault => "the endpoint fails every request, and the run was stopped",
+        StopReason::Decided => "enough was known before it",
     }
 }

@@ -60,9 +60,13 @@ pub(super) fn report(view: &RunView) -> Result<RunReport, ViewError> {
         n_other_errors: 0,
         n_errors_without_task: 0,
         stopped: None,
+        stopped_early: view.stopped_early()?,
         fault: fault(view)?,
         observed: observed(view, of_run.as_ref())?,
     };
+    if report.stopped_early.is_some() {
+        report.slices.iter_mut().for_each(|it| it.independence = Independence::Unknown);
+    }
     report.stopped = stopped(view.reader.state()?.finish.map(|it| it.ended), &report.counts, &report.cases);
     (report.disagreements, report.n_disagreements) = disagreements(view, &report.subjects)?;
     if report.cases.error > 0 {

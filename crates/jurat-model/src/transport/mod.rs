@@ -355,6 +355,7 @@ fn stopped_words(reason: StopReason) -> &'static str {
         StopReason::FailFast => "the run stops at the first failure (`--fail-fast`)",
         StopReason::Interrupted => "the run was interrupted",
         StopReason::EndpointFault => "the run was stopped: its endpoint fails every request",
+        StopReason::Decided => "the run stops because enough is known (`--stop-when`)",
     }
 }
 

@@ -50,7 +50,11 @@ pub fn sentence(note: &Note, contrast: &Contrast) -> String {
             )
         }
         Finding::Partial => format!("the runs may not cover the same rows: BASE {was}, NEW {now}"),
-        Finding::StoppedEarly => format!("a run was stopped once its result was known: {was}{now}"),
+        Finding::StoppedEarly => {
+            format!(
+                "a run stopped once enough was known, so no interval of a fixed number of cases holds: BASE {was}; NEW {now}"
+            )
+        }
         Finding::VersionDiffers => format!("the runs were made by different versions of jurat: {was} → {now}"),
         Finding::CalibrationStale => {
             format!(

@@ -29,6 +29,9 @@ fn corrected(line: &Line) -> Option<String> {
 
 fn shown(line: &Line, confidence: Confidence, is_plain: bool) -> String {
     let Some(interval) = line.interval else {
+        if line.is_of_stopped() {
+            return format!("{} A run stopped early, and nothing is shown about the difference.", moved(line, ""));
+        }
         let cases = counted(line.pairs, "case");
         let are = if line.pairs == 1 { "is" } else { "are" };
         return format!("{cases} {are} in both runs and judged: too few to say anything.");

@@ -107,6 +107,7 @@ pub fn says(line: &Line) -> String {
         text += match mark {
             Mark::Borderline => ", borderline",
             Mark::FewClusters => ", few clusters: intervals are rough",
+            Mark::StoppedEarly => "",
         };
     }
     text

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use jurat_core::report::{Observed, RunReport, Spent};
+use jurat_core::stopping::StoppedEarly;
 use jurat_core::verdict::{Conclusion, StopReason};
 
 use crate::Style;
@@ -59,6 +60,7 @@ impl Closing<'_> {
         }
         let missed = decision.missed().filter(|it| !decision.sentence.contains(it));
         self.lines(out, missed.map(|it| format!("threshold missed: {it}")))?;
+        self.lines(out, self.run.stopped_early.as_ref().map(StoppedEarly::sentence))?;
         self.line(out, &totals(self.run))
     }
 
@@ -69,6 +71,9 @@ impl Closing<'_> {
             Some(StopReason::EndpointFault) => Some(
                 "the same command resumes this run once the cause is removed; `--keep-going` does not stop".to_owned(),
             ),
+            Some(StopReason::Decided) => {
+                self.next.clone().or_else(|| Some("`--resume-decided` continues this run".to_owned()))
+            }
             Some(StopReason::Budget) => {
                 Some("run it again with a larger budget; responses that are recorded are reused".to_owned())
             }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jurat_report::{Progress, visible_line};
+use jurat_report::{PassRate, Progress, visible_line};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
@@ -18,6 +18,7 @@ fn busy() -> Progress {
         in_flight: 64,
         cost_usd: 1.25,
         slow_case: Some("r17\x1b[2J".to_owned()),
+        watched: None,
         elapsed: Duration::from_secs(1),
     }
 }
@@ -44,6 +45,13 @@ fn what_matters_least_is_left_out_first() {
 fn elsewhere_it_is_a_sentence() {
     let plain = "12 %, 1,234/10,000, 56 failed, 1 error, $1.25, 1,234/s, 7 s left, 64 in flight, waiting for r17␛[2J";
     assert_eq!(busy().plain(), plain);
+}
+
+#[test]
+fn a_run_that_may_stop_shows_what_is_known() {
+    let watched = Some(PassRate { rate: 0.925, low: 0.861, high: 0.9704 });
+    let progress = Progress { done: 40, total: Some(500), watched, ..Progress::default() };
+    assert_eq!(progress.plain(), "8 %, 40/500, 92.5 % passed (86.1–97.0)".replace("8 %", " 8 %"));
 }
 
 #[test]

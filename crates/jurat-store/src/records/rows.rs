@@ -60,6 +60,11 @@ pub struct RowAt {
 }
 
 impl Chunk {
+    /// Rows of which the caller has the texts.
+    pub fn of(text: String, rows: Vec<RowAt>) -> Chunk {
+        Chunk { text, rows, spares: Arc::default() }
+    }
+
     /// The JSON of each row, and where it is.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&RowAt, &str)> {
         self.rows.iter().map(|row| (row, &self.text[row.range.start as usize..row.range.end as usize]))

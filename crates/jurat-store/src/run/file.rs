@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use jurat_core::plan::VariantCount;
+use jurat_core::verdict::StopReason;
 use rusqlite::{Connection, params};
 
 use super::block::{Block, Chunk};
@@ -71,7 +72,9 @@ impl RunFile {
         let of = |it| DatabaseError::of(path, it);
         let fact = |key| meta(&connection, key).map_err(of);
         // Another process may have resumed it since it was found open.
-        if fact("ended")?.is_some() && fact("resumable")?.as_deref() != Some("1") {
+        let ended = fact("ended")?;
+        let is_decided = ended.as_deref() == Some(StopReason::Decided.name());
+        if ended.is_some() && !is_decided && fact("resumable")?.as_deref() != Some("1") {
             return Err(RunFileError::Finished { path: path.to_owned() });
         }
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL").map_err(of)?;

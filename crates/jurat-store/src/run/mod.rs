@@ -87,5 +87,5 @@ pub use stats::EffectStats;
 pub use stored::{CaseErrors, CaseIdentity, StoredCase, StoredRow};
 pub use table::{Digests, RowKey, RowKeys, digest, key_of};
 pub(crate) use unfinished::never_began;
-pub use unfinished::unfinished;
+pub use unfinished::{Resumes, unfinished};
 pub use writer::{Done, RunWriter, SummaryRow, WriterOptions};

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use jurat_core::verdict::StopReason;
+
 use super::RunFileError;
 use super::claim::is_claimed;
 use super::reader::meta;
@@ -12,9 +14,18 @@ use crate::database::DatabaseError;
 /// older runs are in the journal.
 const NEWEST: usize = 64;
 
-/// The newest run in a directory with this key that was killed or stopped and that no process is writing; `None` when the newest with this key
+/// Which runs a command resumes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resumes {
+    /// Those that were killed or stopped before their end.
+    Unfinished,
+    /// Also those that stopped because enough was known.
+    Decided,
+}
+
+/// The newest run in a directory with this key that is to be resumed and that no process is writing; `None` when the newest with this key
 /// is complete. Files that are not runs, or cannot be read, are passed over.
-pub fn unfinished(directory: &Path, resume_key: &str) -> Result<Option<PathBuf>, RunFileError> {
+pub fn unfinished(directory: &Path, resume_key: &str, resumes: Resumes) -> Result<Option<PathBuf>, RunFileError> {
     let entries = match std::fs::read_dir(directory) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         other => other.map_err(|it| DatabaseError::of_io(directory, it))?,
@@ -30,7 +41,7 @@ pub fn unfinished(directory: &Path, resume_key: &str) -> Result<Option<PathBuf>,
         if second.as_ref().is_some_and(|it| *it != second_of(&path)) {
             return None;
         }
-        let found = Found::look(&path, resume_key);
+        let found = Found::look(&path, resume_key, resumes);
         if found.is_some() {
             second = Some(second_of(&path));
         }
@@ -66,15 +77,17 @@ struct Found {
 
 impl Found {
     /// `None` when it has another key, cannot be read, or is being written.
-    fn look(path: &Path, resume_key: &str) -> Option<Found> {
+    fn look(path: &Path, resume_key: &str, resumes: Resumes) -> Option<Found> {
         let connection = RUN.open_to_read(path).ok()?;
         let meta = |key| meta(&connection, key).ok().flatten();
         if meta("resume_key").as_deref() != Some(resume_key) || is_claimed(path) {
             return None;
         }
+        let ended = meta("ended");
+        let is_decided = resumes == Resumes::Decided && ended.as_deref() == Some(StopReason::Decided.name());
         Some(Found {
             created_at_ms: meta("created_at_ms").and_then(|it| it.parse().ok()).unwrap_or(0),
-            is_resumable: meta("ended").is_none() || meta("resumable").as_deref() == Some("1"),
+            is_resumable: ended.is_none() || is_decided || meta("resumable").as_deref() == Some("1"),
         })
     }
 }

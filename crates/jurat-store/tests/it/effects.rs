@@ -9,8 +9,8 @@ use jurat_core::verdict::StopReason;
 use jurat_store::journal::Journal;
 use jurat_store::records::RowId;
 use jurat_store::run::{
-    BlockBuilder, CaseRow, Ended, RecordedEffect, RunFileError, RunHead, RunLog, RunReader, RunWriter, StoredEffect,
-    WriteError, WriterOptions, unfinished,
+    BlockBuilder, CaseRow, Ended, FinishState, RecordedEffect, Resumes, RunFileError, RunHead, RunLog, RunReader,
+    RunWriter, StoredEffect, WriteError, WriterOptions, unfinished,
 };
 use rusqlite::Connection;
 
@@ -262,7 +262,7 @@ fn resumed_run(desk: &Desk) {
 #[test]
 fn an_abandoned_run_resumes() {
     let desk = Desk::new();
-    let find = |key| unfinished(desk.directory.path(), key).expect("readable");
+    let find = |key| unfinished(desk.directory.path(), key, Resumes::Unfinished).expect("readable");
     assert_eq!(find("key"), None);
     begun(&desk);
     assert_eq!(find("key"), Some(desk.run()));
@@ -279,7 +279,19 @@ fn a_stopped_run_resumes() {
     begun(&desk);
     let writer = RunWriter::resume(&desk.run(), WriterOptions::default()).expect("a run in progress");
     writer.finish(finished(Ended::Stopped(StopReason::Interrupted))).expect("finished");
-    assert_eq!(unfinished(desk.directory.path(), "key").expect("readable"), Some(desk.run()));
+    assert_eq!(unfinished(desk.directory.path(), "key", Resumes::Unfinished).expect("readable"), Some(desk.run()));
+    resumed_run(&desk);
+}
+
+#[test]
+fn a_decided_run_resumes_when_that_is_asked_for() {
+    let desk = Desk::new();
+    begun(&desk);
+    let writer = RunWriter::resume(&desk.run(), WriterOptions::default()).expect("a run in progress");
+    let decided = FinishState { resumable: false, ..finished(Ended::Stopped(StopReason::Decided)) };
+    writer.finish(decided).expect("finished");
+    let find = |resumes| unfinished(desk.directory.path(), "key", resumes).expect("readable");
+    assert_eq!((find(Resumes::Unfinished), find(Resumes::Decided)), (None, Some(desk.run())));
     resumed_run(&desk);
 }
 
@@ -295,7 +307,7 @@ fn of_runs_of_one_second_the_newest_decides() {
         };
         begin("z", done_ms).finish(finished(Ended::Done)).expect("finished");
         drop(begin("a", left_ms));
-        let found = unfinished(desk.directory.path(), "key").expect("readable");
+        let found = unfinished(desk.directory.path(), "key", Resumes::Unfinished).expect("readable");
         assert_eq!(found, goes_on.then(|| run("a")), "{done_ms} {left_ms}");
     }
 }
@@ -308,11 +320,11 @@ fn a_run_is_written_by_one_process_at_a_time() {
     let error = RunWriter::resume(&desk.run(), WriterOptions::default()).expect_err("it is being written");
     let expected = format!("`{}` is being written by another process; wait until that is done", desk.run().display());
     assert_eq!(error.to_string(), expected);
-    assert_eq!(unfinished(desk.directory.path(), "key").expect("readable"), None);
+    assert_eq!(unfinished(desk.directory.path(), "key", Resumes::Unfinished).expect("readable"), None);
     assert!(RunReader::open(&desk.run()).expect("a run").is_being_written());
     drop(writer);
     assert!(!RunReader::open(&desk.run()).expect("a run").is_being_written());
-    assert_eq!(unfinished(desk.directory.path(), "key").expect("readable"), Some(desk.run()));
+    assert_eq!(unfinished(desk.directory.path(), "key", Resumes::Unfinished).expect("readable"), Some(desk.run()));
 }
 
 /// A process that is killed leaves its files as they are at that moment; copying them at that moment gives the same.

@@ -14,11 +14,19 @@ use crate::runs::{Desk, finished, place, rows};
 fn written(desk: &Desk, is_finished: bool) -> Vec<String> {
     let texts = rows(5);
     let writer = RunWriter::create(&desk.run(), &desk.head(&texts, 1, 1), WriterOptions::default()).expect("a run");
+    write_blocks(&writer, &texts);
+    if is_finished {
+        writer.finish(finished(Ended::Done)).expect("finished");
+    }
+    texts
+}
+
+fn write_blocks(writer: &RunWriter, texts: &[String]) {
     let mut builder = BlockBuilder::new(1, VariantCount::of(1));
     for part in [vec![4, 0, 2], vec![1, 3]] {
         for ix in part {
             let id = RowId::Given(format!("r{ix}").into());
-            let row = CaseRow { place: place(&texts, ix), text: &texts[ix], keep: ix == 2 };
+            let row = CaseRow { place: place(texts, ix), text: &texts[ix], keep: ix == 2 };
             builder.case(CaseIx(ix as u64), &id, row);
             builder.question(ix as u128 + 1);
             builder.group("language", (ix % 2 == 0).then_some("de"));
@@ -29,10 +37,6 @@ fn written(desk: &Desk, is_finished: bool) -> Vec<String> {
         }
         writer.block(builder.close().expect("cases")).expect("written");
     }
-    if is_finished {
-        writer.finish(finished(Ended::Done)).expect("finished");
-    }
-    texts
 }
 
 fn keys(reader: &RunReader) -> BTreeMap<u128, u64> {
@@ -71,17 +75,34 @@ fn a_run_has_the_same_keys_before_and_after_its_index() {
     }
 }
 
+/// Takes away what run files got later.
+fn make_old(desk: &Desk) {
+    let connection = rusqlite::Connection::open(desk.run()).expect("a database");
+    let later = "ALTER TABLE block DROP COLUMN rows; ALTER TABLE block DROP COLUMN questions; DROP TABLE grouping";
+    connection.execute_batch(later).expect("an earlier version does not have them");
+}
+
+#[test]
+fn a_run_that_an_earlier_version_began_gains_the_columns_when_it_is_resumed() {
+    let desk = Desk::new();
+    let texts = written(&desk, false);
+    make_old(&desk);
+    let writer = RunWriter::resume(&desk.run(), WriterOptions::default()).expect("it was killed");
+    write_blocks(&writer, &texts);
+    writer.finish(finished(Ended::Done)).expect("finished");
+    let reader = RunReader::open(&desk.run()).expect("a run");
+    let expected: Vec<u128> = texts.iter().map(|it| digest(it.as_bytes())).collect();
+    assert_eq!(reader.digests(Digests::Rows).expect("digests"), Some(expected));
+    assert_eq!(reader.digests(Digests::Questions).expect("digests"), Some(vec![1, 2, 3, 4, 5]));
+    let de = Some("de".to_owned());
+    assert_eq!(reader.groups("language").expect("groups"), Some(vec![de.clone(), None, de.clone(), None, de]));
+}
+
 #[test]
 fn a_run_of_an_earlier_version_has_no_digests() {
     let desk = Desk::new();
     written(&desk, true);
-    let connection = rusqlite::Connection::open(desk.run()).expect("a database");
-    connection
-        .execute_batch(
-            "ALTER TABLE block DROP COLUMN rows; ALTER TABLE block DROP COLUMN questions; DROP TABLE grouping",
-        )
-        .expect("columns that an earlier version does not have");
-    drop(connection);
+    make_old(&desk);
     let reader = RunReader::open(&desk.run()).expect("a run");
     assert_eq!(reader.digests(Digests::Rows).expect("no digests"), None);
     assert_eq!(reader.groups("language").expect("no groups"), None);

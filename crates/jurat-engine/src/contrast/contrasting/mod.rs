@@ -8,6 +8,7 @@ mod counts;
 mod differing;
 mod lines;
 mod part;
+mod stopped;
 mod unpaired;
 
 use std::collections::{HashMap, HashSet};
@@ -124,7 +125,7 @@ impl<'c> Contrasting<'c> {
         let codes = self.codes(RunColumn::CASE, RunColumn::CASE)?;
         let mut line = RateLine::new(self.clustering);
         self.each(&codes, |unit, base, new| line.add(base, new, self.cluster(unit)));
-        Ok(line.finish(About::Cases, self.options.confidence))
+        Ok(self.valid(line.finish(About::Cases, self.options.confidence)))
     }
 
     pub(super) fn whole(mut self) -> Result<Contrast, CompareError> {
@@ -155,6 +156,7 @@ impl<'c> Contrasting<'c> {
         lines.retain(|it| it.about == About::Cases || it.pairs > 0);
         lines.extend(tasks.into_iter().chain(scores).chain(slices));
         lines.extend(self.spending(&units));
+        let lines = lines.into_iter().map(|it| self.valid(it)).collect();
         self.note_answers(&units);
         let (n_changes, changes) = self.described(&changes, counts.pairs)?;
         let unjudged = self.named(&unjudged)?;

@@ -23,6 +23,7 @@ impl Contrasting<'_> {
         }
         adjust(&mut tasks.iter_mut().collect::<Vec<_>>(), self.options.confidence);
         lines.extend(tasks);
+        let lines = lines.into_iter().map(|it| self.valid(it)).collect();
         let n = |it: &dyn Table| it.side().cases;
         let counts = PairCounts { only_in_base: n(self.base), only_in_new: n(self.new), ..PairCounts::default() };
         Ok(Contrast {

@@ -9,30 +9,30 @@ use crate::contrast::CompareError;
 use crate::contrast::contrasting::Part;
 use crate::contrast::spending::UnitCases;
 
-impl Gating<'_> {
-    /// Whether a unit passes, by the rule for repetitions; `None` when that cannot be told.
-    fn passes(rule: RepetitionRule, unit: &Repetitions) -> Option<bool> {
-        let (passed, failed) = (unit.passed(), unit.count(Ending::Failed));
-        let unknown = unit.n() - unit.judged();
-        let (least, most) = match rule {
-            RepetitionRule::All => (failed == 0 && unknown == 0, failed == 0),
-            RepetitionRule::Majority => (passed * 2 > unit.n(), (passed + unknown) * 2 > unit.n()),
-            RepetitionRule::Any => (passed > 0, passed + unknown > 0),
-        };
-        (least == most).then_some(least)
-    }
+/// Whether a unit passes, by the rule for repetitions; `None` when that cannot be told.
+pub(crate) fn passes(rule: RepetitionRule, unit: &Repetitions) -> Option<bool> {
+    let (passed, failed) = (unit.passed(), unit.count(Ending::Failed));
+    let unknown = unit.n() - unit.judged();
+    let (least, most) = match rule {
+        RepetitionRule::All => (failed == 0 && unknown == 0, failed == 0),
+        RepetitionRule::Majority => (passed * 2 > unit.n(), (passed + unknown) * 2 > unit.n()),
+        RepetitionRule::Any => (passed > 0, passed + unknown > 0),
+    };
+    (least == most).then_some(least)
+}
 
+impl Gating<'_> {
     pub(super) fn no_new_failures(&self, condition: &Condition, part: &Part) -> Result<Found, CompareError> {
         let Some(pair) = self.pair else { return Ok(Found::default()) };
         let (mut failed, mut n, mut unknown, mut n_selected) = (Vec::new(), 0, 0, 0);
         pair.each_in(part, self.column(condition), |unit, _, base, new| {
             n_selected += 1;
             // A repeated case of BASE that passed at least once is one that can fail anew.
-            if base.passed() == 0 || Gating::passes(condition.repetitions, base) == Some(false) {
+            if base.passed() == 0 || passes(condition.repetitions, base) == Some(false) {
                 return;
             }
             n += 1;
-            match Gating::passes(condition.repetitions, new) {
+            match passes(condition.repetitions, new) {
                 Some(true) => {}
                 Some(false) => failed.push(pair.cases(unit)[1].first_number()),
                 None => unknown += 1,
@@ -48,7 +48,7 @@ impl Gating<'_> {
                 return;
             }
             n += 1;
-            match Gating::passes(condition.repetitions, new) {
+            match passes(condition.repetitions, new) {
                 Some(true) => {}
                 Some(false) => failed.push(self.own.cases(unit)[1].first_number()),
                 None => unknown += 1,

@@ -5,6 +5,7 @@ mod bounds;
 mod counts;
 mod judges;
 mod rehearsal;
+mod stopped;
 mod words;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use jurat_store::run::Column;
 
 use amounts::Amounts;
 use bounds::{RateBounds, bounds_of, p_of_failing, rows_for_difference, rows_for_rate};
+pub(crate) use counts::passes;
 pub use rehearsal::rehearse;
 use words::{differs, percent, range, sentence};
 
@@ -121,12 +123,7 @@ impl Gating<'_> {
                 continue;
             }
             for task in self.new.tasks().iter().filter(|it| !it.is_condition && it.judges) {
-                let mut own = condition.clone();
-                own.id.value = format!("{}.{}", condition.id.value, task.id);
-                if let Some(of) = &mut own.selector.task {
-                    of.value.clone_from(&task.id);
-                }
-                conditions.push(own);
+                conditions.push(condition.on_task(&task.id));
             }
         }
         conditions
@@ -134,9 +131,10 @@ impl Gating<'_> {
 
     fn condition(&self, condition: &Condition) -> Result<ConditionReport, CompareError> {
         let confidence = condition.confidence.unwrap_or(self.policy.confidence);
-        let found = match self.hindrance(condition)? {
-            Some(reason) => Found { reason, counted: Some(GateVerdict::Undecided), ..Found::default() },
-            None => self.found(condition, confidence)?,
+        let found = match (self.hindrance(condition)?, self.monitored(condition)) {
+            (Some(reason), _) => Found { reason, counted: Some(GateVerdict::Undecided), ..Found::default() },
+            (None, Some(stopped)) => self.of_monitored(condition, stopped, confidence)?,
+            (None, None) => self.found(condition, confidence)?,
         };
         let measure = found.wants.map(|wants| Measure {
             wants,
@@ -214,7 +212,9 @@ impl Gating<'_> {
         if verdict == GateVerdict::Undecided || (is_counted && verdict == GateVerdict::Fail) {
             return None;
         }
-        let sides = self.base.filter(|_| condition.kind.needs_base()).into_iter().chain([self.new]);
+        let is_decided_early = self.is_decided_early(condition);
+        let new = Some(self.new).filter(|_| !is_decided_early);
+        let sides = self.base.filter(|_| condition.kind.needs_base()).into_iter().chain(new);
         if let Some(side) = sides.map(Table::side).find(|it| !it.is_complete) {
             return Some(format!("the run `{}` is not complete", side.name));
         }
