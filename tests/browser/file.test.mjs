@@ -32,7 +32,7 @@ async function opens(visit) {
   assert.match(await page.title(), /towns/);
   const { results: shown } = project.json("show", runs.new, "--json");
   const main = await text(page, "main");
-  for (const task of shown.tasks) assert.ok(main.includes(task.id), task.id);
+  for (const { task } of shown.tasks) assert.ok(main.includes(task), task);
   assert.ok(main.includes("NEW is better on 4 cases and worse on 2"), main);
   assert.equal(await text(page, "#count"), "20 of 20 cases");
 

@@ -22,8 +22,8 @@ export async function everyPage(viewer, most) {
   return [...found];
 }
 
-/** Pages that links lead to already and that come next. */
-const NOT_BUILT = /^\/runs\/[^/]+\/(cases|graph|slices|cost|flaky|label|events)\b/;
+/** Addresses that are no pages. */
+const NOT_BUILT = /^\/runs\/[^/]+\/(label|events)\b/;
 
 /** Addresses of one page with other parameters have one shape. */
 function shapeOf(address) {

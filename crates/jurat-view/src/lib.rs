@@ -9,7 +9,7 @@
 //! * [`answer`]: what a request is answered with: it reads what a page needs and renders it.
 //! * [`page`]: one file a page, from data to markup: pure, so that pages are tested as text; [`part`]: what pages share.
 //! * [`serve`]: sockets, who may ask, threads that read runs.
-//! * [`file`]: a run as one file that needs no server.
+//! * [`mod@file`]: a run as one file that needs no server.
 //! * [`assets`]: the style sheet and the scripts, under names that change with their content.
 
 mod answer;

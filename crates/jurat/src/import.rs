@@ -1,7 +1,7 @@
 //! Files of other tools as suites, rows and runs of jurat.
 //!
 //! [`import`] reads files and returns what is to be written, with a [`Report`] of what was taken over exactly, approximately, and not at
-//! all; [`write`] writes it and replaces nothing.
+//! all; [`write()`] writes it and replaces nothing.
 //!
 //! ```
 //! use jurat::import::{Options, import, write};

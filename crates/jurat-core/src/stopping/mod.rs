@@ -11,7 +11,6 @@
 //! * [`Monitor`]: one condition, row by row, until it is decided;
 //! * [`Monitoring`]: all conditions of a run;
 //! * [`StoppedEarly`]: what there is to say about a run that stopped.
-//! * [`Stopping`]: what a run file says about it.
 
 mod certain;
 mod claim;

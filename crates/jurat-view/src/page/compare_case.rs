@@ -71,7 +71,8 @@ impl Variant {
         if changed.iter().any(|(was, now)| is_fault(was) != is_fault(now)) {
             causes.push(Cause::Fault);
         }
-        if base.report.evidence.is_some() && base.report.evidence != new.report.evidence {
+        // Not the digest of the evidence: it has the name of the model too, and would call every change of model another answer.
+        if base.evidence.is_some() && base.evidence != new.evidence {
             causes.push(Cause::Evidence);
         }
         if changed.iter().any(|(was, now)| was.definition != now.definition) {
