@@ -131,7 +131,7 @@ impl PowerQuestion<'_> {
     fn discordance(&self) -> (f64, bool) {
         let Known { rate, discordance, .. } = self.known;
         match discordance {
-            Some(observed) => (observed.max(3.0 / self.rows.max(3) as f64).min(1.0), false),
+            Some(known) => (known.min(1.0), false),
             None => (2.0 * rate * (1.0 - rate) * (1.0 - 0.5), true),
         }
     }

@@ -114,7 +114,8 @@ fn known(directory: &Path, question: &PowerOptions) -> Result<(Known, Option<f64
         let comparison = compare(directory, [base.as_str(), new.as_str()], &CompareOptions::default())?;
         let line = comparison.contrasts.first().and_then(|it| it.headline());
         let moved = line.and_then(|it| it.moved).map(|[better, same, worse]| (better + worse, better + same + worse));
-        let observed = moved.filter(|it| it.1 > 0).map(|(moved, all)| moved as f64 / all as f64);
+        // With no case that changed, up to three of them would be no surprise.
+        let observed = moved.filter(|it| it.1 > 0).map(|(moved, all)| (moved.max(3) as f64 / all as f64).min(1.0));
         known.discordance = question.discordance.or(observed);
     }
     Ok((known, spent))
