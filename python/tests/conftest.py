@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import urllib.request
@@ -18,6 +19,17 @@ import pytest
 def _own_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs are kept in the directory where a test is."""
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _own_logger() -> Iterator[None]:
+    """A test that sets up the package's logger does so for itself: a handler on a closed stream, or messages that root no longer gets, would reach the next."""
+    logger = logging.getLogger("jurat")
+    level, handlers, propagate = logger.level, list(logger.handlers), logger.propagate
+    yield
+    logger.setLevel(level)
+    logger.handlers[:] = handlers
+    logger.propagate = propagate
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,15 @@ async function listed(visit) {
   const rows = await page.locator("tr[data-row]").evaluateAll((all) => all.map((it) => it.innerText));
   const { runs } = project.json("show", "--list", "--json");
   assert.equal(rows.length, runs.length);
-  for (const run of runs.filter((it) => it.cases !== undefined && it.cases !== null)) {
+  // A file that cannot be read has no page to open.
+  const readable = runs.filter((it) => it.cases !== undefined && it.cases !== null);
+  for (const run of readable) {
     const row = rows.find((it) => it.includes(run.run_id.split("_").at(-1)));
     assert.ok(row, `${run.run_id} is listed`);
     assert.ok(row.includes(run.suite) && row.includes(String(run.cases)), `${JSON.stringify(run)} ${row}`);
   }
   const order = await page.locator("tr[data-row] a.open").evaluateAll((all) => all.map((it) => it.title));
-  assert.deepEqual([...order].sort(), runs.map((it) => it.run_id).sort());
+  assert.deepEqual([...order].sort(), readable.map((it) => it.run_id).sort());
   // Within a second the order of the ids is not that of the runs.
   const seconds = order.map((it) => it.split("_")[0]);
   assert.deepEqual(seconds, [...seconds].sort().reverse());
