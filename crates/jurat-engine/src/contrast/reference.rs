@@ -1,4 +1,4 @@
-//! BASE as a run that is in progress sees it: what each of its rows came to in BASE.
+//! BASE as a run that is in progress sees it: the result of each of its rows in BASE.
 
 use std::collections::HashMap;
 

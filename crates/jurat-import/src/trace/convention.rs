@@ -286,7 +286,7 @@ pub(super) fn finish_reason(span: &Span) -> Option<String> {
     })
 }
 
-/// What the outermost span says the whole came to, when that is text.
+/// The final output that the outermost span records, when that is text.
 pub(super) fn final_response(span: &Span) -> Option<String> {
     let is_text = |value: &Value| value.as_str().is_some_and(|it| !it.trim_start().starts_with(['{', '[']));
     let mime = span.text(&["output.mime_type"]);

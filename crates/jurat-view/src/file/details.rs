@@ -98,7 +98,7 @@ fn task_part(view: &RunView, task: &TaskReport) -> Markup {
     }
 }
 
-/// A text up to a length; beyond it the reader is told how much there is.
+/// A text up to a length; beyond it the page states the whole length.
 fn cut(text: &str) -> Markup {
     if text.len() <= MOST_BYTES {
         return html! { pre { (lines(text)) } };

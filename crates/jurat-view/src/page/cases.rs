@@ -215,7 +215,7 @@ fn nothing(page: &CasesPage) -> Markup {
     html! {
         section.message {
             @match page.found {
-                Found::Searched { next: Some(_), .. } => p { "Nothing yet. The search goes on with the link below." },
+                Found::Searched { next: Some(_), .. } => p { "Nothing yet. Use the link below to continue the search." },
                 _ => p { "No case fits." },
             }
             (language())

@@ -70,7 +70,7 @@ fn pieces(was: &str, now: &str) -> Vec<Piece> {
     pieces.finish()
 }
 
-/// Pieces while they are gathered. Space between two changed words belongs to the change: word by word nobody could read it.
+/// Pieces while they are gathered. Space between two changed words belongs to the change: word by word it would be unreadable.
 #[derive(Default)]
 struct Pieces {
     done: Vec<Piece>,
