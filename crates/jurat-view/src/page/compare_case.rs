@@ -71,7 +71,7 @@ impl Variant {
         if changed.iter().any(|(was, now)| is_fault(was) != is_fault(now)) {
             causes.push(Cause::Fault);
         }
-        // Not the digest of the evidence: it has the name of the model too, and would call every change of model another answer.
+        // Not the digest of the evidence, which covers everything that tasks look at and differs for equal answers too.
         if base.evidence.is_some() && base.evidence != new.evidence {
             causes.push(Cause::Evidence);
         }
