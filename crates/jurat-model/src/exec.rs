@@ -16,7 +16,9 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use jurat_core::effect::{Endpoint, FaultKind, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use jurat_core::effect::{
+    Endpoint, FaultKind, Finish, Message, ModelRequest, Part, Served, ToolCall, ToolChoice, Usage,
+};
 use jurat_format::value::{Val, parse_json, shown_within};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -28,6 +30,7 @@ use tokio::task::AbortHandle;
 use crate::child::{Launched, Started, Supervisor, read_line};
 use crate::codec::Reply;
 use crate::codec::body::{self, Json, Object};
+use crate::codec::media;
 use crate::provider::Local;
 use crate::transport::Failed;
 
@@ -278,12 +281,26 @@ fn write_message(body: &mut Object<'_, '_>, message: &Message) {
                 body.member("arguments", &Json(&call.arguments));
             });
         }
+        Message::Parts(parts) => body.list("parts", parts.iter(), write_part),
         Message::Tool { call_id, name, is_error, .. } => {
             body.member("call_id", call_id);
             body.member("name", name);
             body.member("is_error", is_error);
         }
         _ => {}
+    }
+}
+
+/// A text, or bytes as base64 with their type.
+fn write_part(body: &mut Object<'_, '_>, part: &Part) {
+    match part {
+        Part::Text(text) => body.member("text", text),
+        Part::Media(it) => {
+            body.member("kind", it.kind.name());
+            body.member("media_type", &it.media_type);
+            body.optional("name", it.name.as_deref());
+            body.member("data", &media::base64(it));
+        }
     }
 }
 

@@ -168,7 +168,7 @@ pub(super) fn evidence<'e>(ask: &PlannedAsk, row: Val<'e>, answer: &'e ProbeAnsw
 
 /// What was asked in words.
 fn asked(dialogue: &Dialogue) -> probe::Asked<'_> {
-    let last = dialogue.asked.iter().rev().find(|it| matches!(it, Message::User(_)));
+    let last = dialogue.asked.iter().rev().find(|it| it.role() == "user");
     probe::Asked { input: last.map_or("", Message::text), messages: dialogue.asked.iter().map(message).collect() }
 }
 
@@ -185,7 +185,7 @@ fn object<'e, const N: usize>(members: [(&'static str, Option<Val<'e>>); N]) -> 
 fn message(message: &Message) -> Val<'_> {
     let (mut tool_calls, mut of_tool) = (None, None);
     match message {
-        Message::System(_) | Message::User(_) => {}
+        Message::System(_) | Message::User(_) | Message::Parts(_) => {}
         Message::Assistant { tool_calls: calls, .. } => {
             tool_calls = (!calls.is_empty()).then(|| calls.iter().map(called).collect());
         }

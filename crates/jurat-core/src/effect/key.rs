@@ -10,7 +10,7 @@ use std::fmt;
 
 use jurat_format::value::{Val, Value};
 
-use super::{Action, Endpoint, Message, ModelRequest, Request, ToolChoice};
+use super::{Action, Endpoint, Message, ModelRequest, Part, Request, ToolChoice};
 
 /// The revision of the framing.
 pub const KEY_REVISION: u32 = 1;
@@ -187,10 +187,30 @@ impl Framing {
         }
     }
 
+    /// Bytes by their digest.
+    fn part(&mut self, part: &Part) {
+        match part {
+            Part::Text(text) => self.text(b't', text),
+            Part::Media(media) => {
+                self.text(b'k', media.kind.name());
+                self.text(b'y', &media.media_type);
+                self.text(b'd', &media.digest.to_string());
+                match &media.name {
+                    Some(name) => self.text(b'n', name),
+                    None => self.tag(b'-'),
+                }
+            }
+        }
+    }
+
     fn message(&mut self, message: &Message) {
         match message {
             Message::System(text) => self.text(b's', text),
             Message::User(text) => self.text(b'u', text),
+            Message::Parts(parts) => {
+                self.number(b'p', parts.iter().len() as u64);
+                parts.iter().for_each(|it| self.part(it));
+            }
             Message::Assistant { text, tool_calls } => {
                 self.text(b'a', text);
                 self.number(b'c', tool_calls.len() as u64);

@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::Message;
+use super::{Media, Message};
 
 /// Messages in order. Copies share them.
 ///
@@ -31,10 +31,26 @@ impl Messages {
     /// Adds a paragraph to the last message of the user. Not as a message of its own: many chat templates refuse two of them in a row.
     pub fn add_paragraph(&mut self, paragraph: &str) {
         let all = Arc::make_mut(&mut self.0);
-        match all.iter_mut().rev().find_map(|it| if let Message::User(text) = it { Some(text) } else { None }) {
-            Some(text) => *text = format!("{text}\n\n{paragraph}"),
-            None => all.push(Message::User(paragraph.to_owned())),
+        match all.iter_mut().rev().find(|it| it.role() == "user") {
+            Some(Message::User(text)) => *text = format!("{text}\n\n{paragraph}"),
+            Some(Message::Parts(parts)) => parts.add_paragraph(paragraph),
+            _ => all.push(Message::User(paragraph.to_owned())),
         }
+    }
+
+    /// The images, audio and documents of all messages.
+    pub fn media(&self) -> impl Iterator<Item = &Media> {
+        self.iter().flat_map(Message::media)
+    }
+
+    /// The same with other media in place of those that have another; `None` when there are none at all.
+    pub fn with_media(&self, mut other: impl FnMut(&Media) -> Option<Media>) -> Option<Messages> {
+        self.media().next()?;
+        let message = |it: &Message| match it {
+            Message::Parts(parts) => Message::Parts(parts.with_media(&mut other)),
+            other => other.clone(),
+        };
+        Some(self.iter().map(message).collect())
     }
 
     /// Leaves the first `n`.

@@ -2,7 +2,7 @@
 
 use jurat_format::value::Value;
 
-use super::{Action, Messages, Role, Schema};
+use super::{Action, Media, Messages, Part, Parts, Role, Schema};
 
 /// What a case needs from outside. It has one [key](Request::key), and one rule of [reuse](Request::reuse).
 #[derive(Debug, Clone, PartialEq)]
@@ -80,6 +80,8 @@ pub enum Message {
     System(String),
     /// What is asked.
     User(String),
+    /// What is asked, with images, audio or documents.
+    Parts(Parts),
     /// What the model said before.
     Assistant { text: String, tool_calls: Vec<ToolCall> },
     /// What a tool returned.
@@ -98,12 +100,27 @@ impl Message {
         Message::Assistant { text: text.into(), tool_calls: Vec::new() }
     }
 
+    /// What the user says, in parts. A message of text alone is [`Message::User`].
+    pub fn of_parts(parts: Vec<Part>) -> Message {
+        let is_text = parts.iter().all(|it| matches!(it, Part::Text(_)));
+        let parts = Parts::new(parts);
+        if is_text { Message::User(parts.texts().collect::<Vec<_>>().join("\n")) } else { Message::Parts(parts) }
+    }
+
+    /// The images, audio and documents of the message.
+    pub fn media(&self) -> impl Iterator<Item = &Media> {
+        let parts = if let Message::Parts(parts) = self { Some(parts) } else { None };
+        parts.into_iter().flat_map(Parts::media)
+    }
+
+    /// Its words; where it has more than words, a note in brackets stands for that.
     pub fn text(&self) -> &str {
         match self {
             Message::System(text)
             | Message::User(text)
             | Message::Assistant { text, .. }
             | Message::Tool { text, .. } => text,
+            Message::Parts(parts) => parts.words(),
         }
     }
 
@@ -111,7 +128,7 @@ impl Message {
     pub fn role(&self) -> &'static str {
         match self {
             Message::System(_) => "system",
-            Message::User(_) => "user",
+            Message::User(_) | Message::Parts(_) => "user",
             Message::Assistant { .. } => "assistant",
             Message::Tool { .. } => "tool",
         }

@@ -10,7 +10,9 @@
 
 use std::borrow::Cow;
 
-use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use jurat_core::effect::{
+    Endpoint, Finish, MediaKind, Message, ModelRequest, Part, Served, ToolCall, ToolChoice, Usage,
+};
 use jurat_format::value::{Val, Value};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -19,8 +21,8 @@ use super::body::{self, Json, Object};
 use super::settings::Settings;
 use super::{
     ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest,
-    arguments, envelope, grouped, has, lenient, need_objects, not_empty, parsed, strict, structured, system_first,
-    without_last,
+    arguments, envelope, grouped, has, lenient, media, need_objects, not_empty, parsed, strict, structured,
+    system_first, without_last,
 };
 
 /// The most tokens of a reply where a provider demands a bound and the author gives none. It stands in the endpoint's settings, so it
@@ -57,6 +59,7 @@ pub(super) static ENTRY: Entry = Entry {
 
 fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
+    media::need(request, "Anthropic", &[(MediaKind::Image, &media::USUAL_IMAGES), (MediaKind::Pdf, &[])])?;
     settings.no_seed("Anthropic")?;
     settings.no_structured("Anthropic", &[Structured::JsonObject])?;
     let Some(max_tokens) = settings.max_tokens else {
@@ -147,6 +150,10 @@ fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
                 }
             });
         }
+        Message::Parts(parts) => {
+            body.member("role", "user");
+            body.list("content", parts.iter(), write_part);
+        }
         other => {
             body.member("role", other.role());
             body.member("content", other.text());
@@ -157,6 +164,22 @@ fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
 fn write_text(block: &mut Object<'_, '_>, text: &str) {
     block.member("type", "text");
     block.member("text", text);
+}
+
+fn write_part(block: &mut Object<'_, '_>, part: &Part) {
+    let it = match part {
+        Part::Text(text) => return write_text(block, text),
+        Part::Media(it) => it,
+    };
+    block.member("type", if it.kind == MediaKind::Pdf { "document" } else { "image" });
+    block.object("source", |source| {
+        source.member("type", "base64");
+        source.member("media_type", &it.media_type);
+        source.member("data", &media::base64(it));
+    });
+    if it.kind == MediaKind::Pdf {
+        block.optional("title", it.name.as_deref());
+    }
 }
 
 fn write_result(block: &mut Object<'_, '_>, message: &Message) {

@@ -6,7 +6,9 @@
 //!   it, and rides in its id after a colon.
 //! * What its filters stopped, of the question or of the answer, is a refusal.
 
-use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use jurat_core::effect::{
+    Endpoint, Finish, MediaKind, Message, ModelRequest, Part, Served, ToolCall, ToolChoice, Usage,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -14,7 +16,7 @@ use super::body::{self, Json, Object, SchemaJson};
 use super::settings::Settings;
 use super::{
     Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest, envelope, gemini_embed,
-    grouped, lenient, need_objects, not_empty, parsed, system_first, without_last,
+    grouped, lenient, media, need_objects, not_empty, parsed, system_first, without_last,
 };
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("x-goog-api-key", "${key}")];
@@ -43,6 +45,8 @@ pub(super) static ENTRY: Entry = Entry {
 
 fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
+    let takes = [(MediaKind::Image, &[][..]), (MediaKind::Audio, &[]), (MediaKind::Pdf, &[])];
+    media::need(request, "Gemini", &takes)?;
     settings.no_structured("Gemini", &[Structured::Tool])?;
     let (system, conversation) = system_first(&request.messages, "Gemini")?;
     need_objects(conversation, "Gemini")?;
@@ -123,7 +127,18 @@ fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
                 Some(call) => write_call(part, call),
             });
         }
+        Message::Parts(parts) => body.list("parts", parts.iter(), write_part),
         other => body.list("parts", [other.text()], |part, text| part.member("text", text)),
+    }
+}
+
+fn write_part(body: &mut Object<'_, '_>, part: &Part) {
+    match part {
+        Part::Text(text) => body.member("text", text),
+        Part::Media(it) => body.object("inlineData", |data| {
+            data.member("mimeType", &it.media_type);
+            data.member("data", &media::base64(it));
+        }),
     }
 }
 

@@ -15,6 +15,7 @@ mod envelope;
 mod gemini_embed;
 mod gemini_generate;
 mod lenient;
+pub(crate) mod media;
 mod ollama_chat;
 mod ollama_embed;
 mod openai_chat;

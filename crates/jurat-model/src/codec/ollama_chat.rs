@@ -5,14 +5,14 @@
 //! * Calls have no ids; they are numbered `#0`, `#1`, …, and results are identified by the names of their tools.
 //! * A result of a tool that failed differs from others by its text alone: the interface has no mark for it.
 
-use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use jurat_core::effect::{Endpoint, Finish, MediaKind, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::body::{self, Json, Object, SchemaJson};
 use super::settings::Settings;
 use super::{
-    Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest, envelope, lenient,
+    Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest, envelope, lenient, media,
     need_objects, ollama_embed, parsed,
 };
 
@@ -42,6 +42,7 @@ pub(super) static ENTRY: Entry = Entry {
 
 fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
+    media::need(request, "Ollama", &[(MediaKind::Image, &[])])?;
     settings.no_structured("Ollama", &[Structured::Tool])?;
     if request.tool_choice != ToolChoice::Auto && !request.tools.is_empty() {
         return Err(Unsupported::new("Ollama has no `tool_choice`: a model there calls tools as it likes"));
@@ -82,7 +83,13 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
 
 fn write_message(body: &mut Object<'_, '_>, message: &Message) {
     body.member("role", message.role());
-    body.member("content", message.text());
+    match message {
+        Message::Parts(parts) => {
+            body.member("content", &parts.texts().collect::<Vec<_>>().join("\n"));
+            body.member("images", &parts.media().map(media::base64).collect::<Vec<_>>());
+        }
+        other => body.member("content", other.text()),
+    }
     match message {
         Message::Assistant { tool_calls, .. } if !tool_calls.is_empty() => {
             body.list("tool_calls", tool_calls, |body, call| {

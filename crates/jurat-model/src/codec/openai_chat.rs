@@ -7,7 +7,9 @@
 
 use std::fmt;
 
-use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use jurat_core::effect::{
+    Endpoint, Finish, Media, MediaKind, Message, ModelRequest, Part, Served, ToolCall, ToolChoice, Usage,
+};
 use jurat_format::value::{Val, Value};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
@@ -17,7 +19,7 @@ use super::body::{self, Json, Object, SchemaJson};
 use super::settings::Settings;
 use super::{
     ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest,
-    arguments, arguments_text, envelope, has, lenient, openai_embeddings, parsed, strict,
+    arguments, arguments_text, envelope, has, lenient, media, openai_embeddings, parsed, strict,
 };
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("authorization", "Bearer ${key}")];
@@ -51,6 +53,7 @@ pub(super) static ENTRY: Entry = Entry {
 
 fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
+    media::need(request, "the chat interface of OpenAI", &TAKES)?;
     if request.output.is_some() && settings.structured == Some(Structured::Tool) && !request.tools.is_empty() {
         return Err(Unsupported::new(
             "`structured: tool` leaves no room for other tools; take `prompt` or `json_schema`",
@@ -106,6 +109,10 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
     Ok(WireRequest { path: "/chat/completions".to_owned(), body })
 }
 
+/// What it takes beside text. Which images a server knows is for it to say: many speak this interface.
+const TAKES: [(MediaKind, &[&str]); 3] =
+    [(MediaKind::Image, &[]), (MediaKind::Audio, &["audio/wav", "audio/mpeg"]), (MediaKind::Pdf, &[])];
+
 fn write_message(body: &mut Object<'_, '_>, message: &Message) {
     body.member("role", message.role());
     match message {
@@ -124,7 +131,41 @@ fn write_message(body: &mut Object<'_, '_>, message: &Message) {
             body.member("content", text);
             body.member("tool_call_id", call_id);
         }
+        Message::Parts(parts) => body.list("content", parts.iter(), write_part),
         other => body.member("content", other.text()),
+    }
+}
+
+fn write_part(body: &mut Object<'_, '_>, part: &Part) {
+    match part {
+        Part::Text(text) => {
+            body.member("type", "text");
+            body.member("text", text);
+        }
+        Part::Media(it) => write_media(body, it),
+    }
+}
+
+fn write_media(body: &mut Object<'_, '_>, it: &Media) {
+    match it.kind {
+        MediaKind::Image => {
+            body.member("type", "image_url");
+            body.object("image_url", |image| image.member("url", &media::data_url(it)));
+        }
+        MediaKind::Audio => {
+            body.member("type", "input_audio");
+            body.object("input_audio", |audio| {
+                audio.member("data", &media::base64(it));
+                audio.member("format", if it.media_type == "audio/wav" { "wav" } else { "mp3" });
+            });
+        }
+        MediaKind::Pdf => {
+            body.member("type", "file");
+            body.object("file", |file| {
+                file.member("filename", media::name_of(it));
+                file.member("file_data", &media::data_url(it));
+            });
+        }
     }
 }
 
@@ -330,7 +371,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Content, A::Error> {
         let mut content = Content(String::new());
-        while let Some(part) = parts.next_element::<Part>()? {
+        while let Some(part) = parts.next_element::<PartIn>()? {
             content.0.push_str(part.text.as_deref().unwrap_or_default());
         }
         Ok(content)
@@ -338,7 +379,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct PartIn {
     text: Option<String>,
 }
 

@@ -5,7 +5,9 @@
 //! * Tools carry `strict` explicitly: left out, the provider would rewrite their schemas.
 //! * There is no `seed`.
 
-use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use jurat_core::effect::{
+    Endpoint, Finish, MediaKind, Message, ModelRequest, Part, Served, ToolCall, ToolChoice, Usage,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -14,7 +16,7 @@ use super::openai_chat::{self, InputDetails, OutputDetails};
 use super::settings::Settings;
 use super::{
     Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest, arguments_text, envelope,
-    lenient, openai_embeddings, parsed, strict,
+    lenient, media, openai_embeddings, parsed, strict,
 };
 
 pub(super) static ENTRY: Entry = Entry {
@@ -41,6 +43,7 @@ pub(super) static ENTRY: Entry = Entry {
 
 fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
+    media::need(request, "the responses interface of OpenAI", &[(MediaKind::Image, &[]), (MediaKind::Pdf, &[])])?;
     settings.no_seed("the responses interface of OpenAI")?;
     settings.no_structured("the responses interface of OpenAI", &[Structured::Tool])?;
     let body = body::write(settings.extra, |body| {
@@ -164,9 +167,31 @@ fn write_item(body: &mut Object<'_, '_>, (message, call): (&Message, Option<&Too
             body.member("call_id", call_id);
             body.member("output", text);
         }
+        (Message::Parts(parts), None) => {
+            body.member("role", "user");
+            body.list("content", parts.iter(), write_part);
+        }
         (other, None) => {
             body.member("role", other.role());
             body.member("content", other.text());
+        }
+    }
+}
+
+fn write_part(body: &mut Object<'_, '_>, part: &Part) {
+    match part {
+        Part::Text(text) => {
+            body.member("type", "input_text");
+            body.member("text", text);
+        }
+        Part::Media(it) if it.kind == MediaKind::Image => {
+            body.member("type", "input_image");
+            body.member("image_url", &media::data_url(it));
+        }
+        Part::Media(it) => {
+            body.member("type", "input_file");
+            body.member("filename", media::name_of(it));
+            body.member("file_data", &media::data_url(it));
         }
     }
 }
@@ -198,14 +223,14 @@ struct Item {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
-    content: Option<Vec<Part>>,
+    content: Option<Vec<PartIn>>,
     call_id: lenient::Text,
     name: Option<String>,
     arguments: Option<Box<RawValue>>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Part {
+struct PartIn {
     #[serde(rename = "type")]
     kind: String,
     text: Option<String>,

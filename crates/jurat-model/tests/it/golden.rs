@@ -8,6 +8,8 @@
 //! answer-NAME.json   what that means
 //! ```
 //!
+//! A request names images, audio and documents by their digest; the bytes are in `tests/media/`.
+//!
 //! `JURAT_BLESS=1` writes what is expected anew, but never other bytes under the same revision: answers are stored under it, and an equal
 //! request that becomes other bytes may be answered differently. Raise `REVISION` of the codec first.
 
@@ -30,6 +32,7 @@ fn requests_become_the_bytes_that_are_written_down() {
         let text = fs::read_to_string(&file).expect("a request can be read");
         let read = StoredRequest::read(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let (endpoint, request) = read.into_model().expect("a model is asked");
+        let request = with_bytes(request);
         let mut endpoint = Endpoint::clone(&endpoint);
         assert_eq!(endpoint.codec, codec.name(), "{}", file.display());
         endpoint.codec_revision = codec.revision();
@@ -216,6 +219,17 @@ fn compared(file: &Path, text: &str, kind: Kind) -> Option<String> {
         return None;
     }
     Some(format!("{}\n  expected: {expected}\n  found:    {text}\nif this is meant: JURAT_BLESS=1", file.display()))
+}
+
+/// The request with the bytes of what it names by digest.
+fn with_bytes(request: ModelRequest) -> ModelRequest {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/media");
+    let bytes: Vec<Vec<u8>> = files(&folder).iter().map(|it| fs::read(it).expect("media can be read")).collect();
+    let filled = request.messages.with_media(|media| {
+        let found = bytes.iter().find_map(|it| media.with_bytes(it.as_slice().into()));
+        Some(found.unwrap_or_else(|| panic!("no file in `tests/media` has the digest {}", media.digest)))
+    });
+    ModelRequest { messages: filled.unwrap_or_else(|| request.messages.clone()), ..request }
 }
 
 fn cases() -> Vec<(Codec, PathBuf)> {

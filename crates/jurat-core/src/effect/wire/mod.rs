@@ -14,8 +14,9 @@ use serde::de::Error as _;
 use serde_json::value::RawValue;
 
 use super::{
-    Action, Answer, Attempt, Endpoint, Fault, FaultClass, FaultKind, Finish, Message, ModelRequest, Outcome, Printed,
-    PrintedText, Ran, Request, Returned, Role, Schema, Served, Tool, ToolCall, ToolChoice, Usage,
+    Action, Answer, Attempt, Endpoint, Fault, FaultClass, FaultKind, Finish, Media, MediaDigest, MediaKind, Message,
+    ModelRequest, Outcome, Part, Parts, Printed, PrintedText, Ran, Request, Returned, Role, Schema, Served, Tool,
+    ToolCall, ToolChoice, Usage,
 };
 use crate::artifact;
 use crate::check::{Hook, Look};
@@ -217,6 +218,8 @@ struct MessageWire {
     role: String,
     text: String,
     #[serde(default)]
+    parts: Vec<PartWire>,
+    #[serde(default)]
     tool_calls: Vec<ToolCallWire>,
     #[serde(default)]
     call_id: Option<String>,
@@ -224,6 +227,23 @@ struct MessageWire {
     name: Option<String>,
     #[serde(default)]
     is_error: bool,
+}
+
+/// A text, or media by their digest.
+#[derive(Deserialize)]
+struct PartWire {
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    media_type: String,
+    #[serde(default)]
+    digest: String,
+    #[serde(default)]
+    bytes: u64,
+    #[serde(default)]
+    name: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -333,6 +353,10 @@ impl MessageWire {
     fn read(self) -> Result<Message, WireError> {
         Ok(match self.role.as_str() {
             "system" => Message::System(self.text),
+            "user" if !self.parts.is_empty() => {
+                let parts = self.parts.into_iter().map(PartWire::read);
+                Message::Parts(Parts::new(parts.collect::<Result<_, _>>()?))
+            }
             "user" => Message::User(self.text),
             "assistant" => {
                 let tool_calls = self.tool_calls.into_iter().map(ToolCallWire::read).collect::<Result<_, _>>()?;
@@ -346,6 +370,17 @@ impl MessageWire {
             },
             _ => return Err(WireError::Unknown(self.role)),
         })
+    }
+}
+
+impl PartWire {
+    fn read(self) -> Result<Part, WireError> {
+        if let Some(text) = self.text {
+            return Ok(Part::Text(text));
+        }
+        let kind = MediaKind::named(&self.kind).ok_or(WireError::Unknown(self.kind))?;
+        let digest = MediaDigest::parse(&self.digest).ok_or(WireError::Unknown(self.digest))?;
+        Ok(Part::Media(Media::stored(kind, &self.media_type, digest, self.bytes, self.name)))
     }
 }
 

@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 
 use super::micros;
 use crate::effect::{
-    Action, Answer, Attempt, Endpoint, Fault, Message, ModelRequest, Outcome, Printed, Ran, Returned, Role, Tool,
+    Action, Answer, Attempt, Endpoint, Fault, Message, ModelRequest, Outcome, Part, Printed, Ran, Returned, Role, Tool,
     ToolCall, ToolChoice,
 };
 
@@ -108,7 +108,7 @@ fn message(json: &mut String, message: &Message) {
     // A conversation has hundreds of them, and is written in every turn.
     json.push_str(match message {
         Message::System(_) => r#"{"role":"system","text":"#,
-        Message::User(_) => r#"{"role":"user","text":"#,
+        Message::User(_) | Message::Parts(_) => r#"{"role":"user","text":"#,
         Message::Assistant { .. } => r#"{"role":"assistant","text":"#,
         Message::Tool { .. } => r#"{"role":"tool","text":"#,
     });
@@ -116,6 +116,7 @@ fn message(json: &mut String, message: &Message) {
     let mut members = Members { json, is_first: false };
     match message {
         Message::System(_) | Message::User(_) => {}
+        Message::Parts(parts) => members.some("parts", parts.iter().as_slice(), part),
         Message::Assistant { tool_calls, .. } => members.some("tool_calls", tool_calls, tool_call),
         Message::Tool { call_id, name, is_error, .. } => {
             members.text("call_id", call_id);
@@ -124,6 +125,20 @@ fn message(json: &mut String, message: &Message) {
         }
     }
     json.push('}');
+}
+
+/// A part. Bytes are named by their digest, and stored elsewhere, once.
+fn part(json: &mut String, part: &Part) {
+    object(json, |members| match part {
+        Part::Text(text) => members.text("text", text),
+        Part::Media(media) => {
+            members.text("kind", media.kind.name());
+            members.text("media_type", &media.media_type);
+            members.text("digest", &media.digest.to_string());
+            members.number("bytes", media.n_bytes);
+            members.optional_text("name", media.name.as_deref());
+        }
+    });
 }
 
 fn tool_call(json: &mut String, call: &ToolCall) {
