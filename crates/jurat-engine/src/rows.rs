@@ -111,6 +111,11 @@ impl<'r> Rows<'r> {
         self.sections.iter().any(|it| it.is_runs)
     }
 
+    /// Whether the rows of a source are runs of agents.
+    pub(crate) fn are_runs(&self, source: u32) -> bool {
+        self.sections.get(source as usize).is_some_and(|it| it.is_runs)
+    }
+
     /// What tasks see of a row: a row that is not an object has one name, a run has what can be read from it; or why there is nothing to see.
     pub(crate) fn base<'v>(&self, source: u32, record: Record<'v>) -> Result<Val<'v>, Verdict> {
         let Record { value: row, repeated_key } = record;

@@ -140,6 +140,41 @@ fn a_sheet_that_was_filled_in_corrects_the_pass_rate_and_the_next_one_has_other_
     assert!(markdown.contains("corrected for its errors the pass rate is"), "{markdown}");
 }
 
+/// Twelve questions, answered by a model whose answer to every third depends on its name.
+fn answers() -> Folder {
+    let suite = "suite: capitals\nrecords: records.jsonl\nmodels: { subject: script/one.jsonl, judge: script/judge.jsonl }\n\
+        ask: { prompt: \"${question}\" }\ntasks:\n  - id: brief\n    judge: { prompt: \"Brief? ${output}\", output: { ok: boolean } }\n    \
+        field_path: ok\n    operator: equals\n    expected_value: true\n";
+    let rows: String =
+        (0..12).map(|it| format!("{{\"id\": \"q{it:02}\", \"question\": \"Capital {it}?\"}}\n")).collect();
+    let replies = |model: &str| -> String {
+        let reply = |it: usize| {
+            let text = if it.is_multiple_of(3) { format!("{model} {it}") } else { format!("City {it}") };
+            let usage = format!("{{\"input\": {}, \"output\": 2}}", model.len());
+            format!("{{\"match\": {{\"case\": \"q{it:02}\"}}, \"reply\": \"{text}\", \"usage\": {usage}}}\n")
+        };
+        (0..12).map(reply).collect()
+    };
+    Folder::with("suite.yaml", suite)
+        .and("records.jsonl", rows)
+        .and("one.jsonl", replies("first"))
+        .and("two.jsonl", replies("another"))
+        .and("judge.jsonl", "{\"reply\": {\"ok\": true}, \"times\": \"*\"}\n")
+}
+
+#[test]
+fn a_label_counts_in_a_later_run_with_the_same_answer_of_another_model() {
+    let folder = answers();
+    assert_eq!(folder.jurat(&["run", "suite.yaml"]).code, Some(0));
+    let sheet = folder.jurat(&["calibrate", "--sample", "12"]).stdout.replace(",,,", ",pass,ada,");
+    let folder = folder.and("sheet.csv", sheet);
+    let later = folder.jurat(&["run", "suite.yaml", "--model", "subject=script/two.jsonl"]);
+    assert_eq!(later.code, Some(0), "{later:?}");
+    let json = folder.jurat(&["calibrate", "--labels", "sheet.csv", "--random", "--json"]).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert_eq!((json["labels"]["n"].as_u64(), json["labels"]["other_answer"].as_u64()), (Some(8), Some(4)), "{json}");
+}
+
 #[test]
 fn a_calibration_of_another_prompt_is_reported_as_stale_and_not_used() {
     let folder = replies();

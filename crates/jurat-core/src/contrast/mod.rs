@@ -25,7 +25,7 @@ mod sample;
 mod scores;
 pub mod spending;
 
-pub use cause::Cause;
+pub use cause::{Cause, Circumstances};
 pub use change::{Change, ChangeCounts, ChangeList, ChangeSide, Direction, TaskChange};
 pub use comparison::{Comparison, Contrast, PairCounts, Side};
 pub use family::adjust;

@@ -163,7 +163,7 @@ fn found(view: &RunView, label: &Label) -> Result<Found, ViewError> {
     }
     if let Some(evidence) = &label.evidence {
         for case in cases {
-            if view.evidence_digest(&case)? == *evidence {
+            if view.is_labelled_answer(&case, evidence)? {
                 return Ok(Found::Case(Box::new(case)));
             }
         }

@@ -8,6 +8,7 @@ use jurat_core::effect::wire::{StoredRequest, read_outcome};
 use jurat_core::effect::{Action, Endpoint, ModelRequest, Outcome, Role, Step, Usage};
 use jurat_core::evaluator::binding::found_by_name;
 use jurat_core::evaluator::{Evaluation, OutputConfig};
+use jurat_core::evidence::answered::{EvidenceKind, digest};
 use jurat_core::judge::Marks;
 use jurat_core::plan::{CaseIx, CaseName, TaskIx};
 use jurat_core::report::{CaseData, CaseReport, OutputReport, TaskReport, TaskVerdict};
@@ -43,8 +44,16 @@ pub(super) struct Revisited<'r> {
     /// Its row, where it has one.
     pub(super) row: Option<&'r Val<'r>>,
     pub(super) base: &'r Val<'r>,
+    pub(super) kind: EvidenceKind,
     pub(super) state: &'r CaseState<'r>,
     pub(super) happened: &'r [Happened],
+}
+
+impl Revisited<'_> {
+    /// The digest of what was asked and answered, by which a later run knows that a label is about the same answer.
+    pub(super) fn digest(&self) -> String {
+        digest(self.base, self.kind)
+    }
 }
 
 impl Happened {
@@ -79,7 +88,7 @@ impl RunView {
             report.usage = total_usage(happened.iter().map(|it| &it.outcome));
             report.cost_usd = total_cost(happened.iter().map(|it| &it.outcome));
             let revisited = self.revisit(case, &happened, |revisited| {
-                let digest = blake3::hash(revisited.base.to_json().as_bytes()).to_hex()[..32].to_owned();
+                let digest = revisited.digest();
                 let exchange = exchange(revisited.base, self.plan.ask.as_ref());
                 let data = self.case_data(case, &revisited);
                 let tasks = self.plan.task_ixs().filter_map(|it| self.task_report(case, &revisited, it));
@@ -162,13 +171,19 @@ impl RunView {
             // What is stored is what its tasks saw.
             let case = Case::of_evidence(&self.plan, &row, CaseName::of_scenario(&ready.scenario));
             let state = recorded.concluded(case, "")?;
-            return Ok(read(Revisited { row: None, base: &row, state: &state, happened }));
+            return Ok(read(Revisited {
+                row: None,
+                base: &row,
+                kind: EvidenceKind::Scenario,
+                state: &state,
+                happened,
+            }));
         }
         if let Some(agent) = self.agent_case(case) {
             let case = Case::of_agent(&self.plan, agent, ANY_SUBJECT, &room);
             let state = recorded.concluded(case, "the run does not say what the agent did")?;
             let base = room.evidence().unwrap_or(&row);
-            return Ok(read(Revisited { row: None, base, state: &state, happened }));
+            return Ok(read(Revisited { row: None, base, kind: EvidenceKind::Run, state: &state, happened }));
         }
         let base = rows.base(source, Record { value: row.borrowed(), repeated_key });
         let variant = self.variant(case.case_ix).cloned().unwrap_or_default();
@@ -180,7 +195,12 @@ impl RunView {
         let begun = rows.begin(&self.plan, (&case.id, source), (&row, &base), Some(&asked), &room);
         let state = recorded.concluded(begun, "the run does not say what the subject answered")?;
         let base = room.evidence().or(base.as_ref().ok()).unwrap_or(&row);
-        Ok(read(Revisited { row: Some(&row), base, state: &state, happened }))
+        let kind = match &self.plan.ask {
+            Some(_) => EvidenceKind::Probe,
+            None if rows.are_runs(source) => EvidenceKind::Run,
+            None => EvidenceKind::Record,
+        };
+        Ok(read(Revisited { row: Some(&row), base, kind, state: &state, happened }))
     }
 
     pub(super) fn task_report(&self, case: &StoredCase, revisited: &Revisited<'_>, task: TaskIx) -> Option<TaskReport> {

@@ -12,16 +12,23 @@ use super::{RunView, ViewError};
 pub struct LabelText {
     pub input: String,
     pub output: String,
-    /// The digest of the evidence, by which a later run knows that a label is about the same answer.
+    /// The digest of both, by which a later run knows that a label is about the same answer.
     pub evidence: String,
 }
 
 impl RunView {
-    /// The digest of what the tasks of a case look at.
+    /// The digest of what was asked and answered in a case.
     pub fn evidence_digest(&self, case: &StoredCase) -> Result<String, ViewError> {
         let happened = self.happened(case.case_ix)?;
+        self.revisit(case, &happened, |revisited| revisited.digest())
+    }
+
+    /// Whether a label with this digest is about the answer of a case. Labels of versions before this one have the digest of all evidence.
+    pub fn is_labelled_answer(&self, case: &StoredCase, digest: &str) -> Result<bool, ViewError> {
+        let happened = self.happened(case.case_ix)?;
         self.revisit(case, &happened, |revisited| {
-            blake3::hash(revisited.base.to_json().as_bytes()).to_hex()[..32].to_owned()
+            let of_all = || blake3::hash(revisited.base.to_json().as_bytes()).to_hex();
+            revisited.digest() == digest || of_all()[..32] == *digest
         })
     }
 
@@ -55,8 +62,7 @@ impl RunView {
                 let own = exchange.iter().filter(|it| RESPONSES.contains(&it.0.as_str()) == is_response);
                 own.map(|it| it.1.as_str()).collect::<Vec<&str>>().join("\n")
             };
-            let evidence = blake3::hash(revisited.base.to_json().as_bytes()).to_hex()[..32].to_owned();
-            LabelText { input: join(false), output: join(true), evidence }
+            LabelText { input: join(false), output: join(true), evidence: revisited.digest() }
         })
     }
 }

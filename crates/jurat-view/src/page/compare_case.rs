@@ -1,7 +1,8 @@
 //! One case of several runs: what was answered and how it was judged, beside each other, and why it changed.
 
-use jurat_core::contrast::Cause;
+use jurat_core::contrast::{Cause, Circumstances};
 use jurat_core::report::{CaseReport, TaskVerdict};
+use jurat_core::verdict::CaseVerdict;
 use jurat_report::counted;
 use maud::{Markup, html};
 
@@ -63,26 +64,17 @@ impl Variant {
             .filter_map(|was| Some((was, new.tasks.iter().find(|it| it.id == was.id)?)))
             .filter(|(was, now)| was.verdict != now.verdict)
             .collect();
-        let is_fault = |it: &TaskCase| matches!(it.verdict, TaskVerdict::Error | TaskVerdict::NotRun);
-        let mut causes = Vec::new();
         if changed.is_empty() {
-            return causes;
+            return Vec::new();
         }
-        if changed.iter().any(|(was, now)| is_fault(was) != is_fault(now)) {
-            causes.push(Cause::Fault);
-        }
-        // Not the digest of the evidence, which covers everything that tasks look at and differs for equal answers too.
-        if base.evidence.is_some() && base.evidence != new.evidence {
-            causes.push(Cause::Evidence);
-        }
-        if changed.iter().any(|(was, now)| was.definition != now.definition) {
-            causes.push(Cause::Definition);
-        }
-        if causes.is_empty() {
-            causes.push(Cause::Judge);
-        }
-        causes.sort_unstable();
-        causes
+        let is_judged = |it: &SideCase| matches!(it.report.verdict, CaseVerdict::Passed | CaseVerdict::Failed);
+        let circumstances = Circumstances {
+            judged: [is_judged(base), is_judged(new)],
+            // The answers alone, as for the list of changed cases: the digest of the evidence covers the question too, and prompts may differ.
+            same_answer: base.evidence.as_ref().zip(new.evidence.as_ref()).map(|(was, now)| was == now),
+            is_redefined: changed.iter().any(|(was, now)| was.definition != now.definition),
+        };
+        circumstances.causes()
     }
 }
 
