@@ -6,6 +6,7 @@
 //! * [`fuzz`]: coverage-guided fuzzing of the readers.
 //! * [`servers`]: real servers to test against.
 //! * [`wheel`]: the Python package.
+//! * [`dist`]: what a release publishes.
 //! * [`agents`]: real agents to drive.
 //! * [`browser`]: the viewer in a real browser.
 //! * [`install`]: what tests need from PyPI and npm.
@@ -17,6 +18,7 @@
 
 mod agents;
 mod browser;
+mod dist;
 mod fuzz;
 mod install;
 mod packages;
@@ -36,6 +38,7 @@ const CHORES: &[Chore] = &[
     packages::GENERATE,
     servers::CHORE,
     wheel::CHORE,
+    dist::CHORE,
     agents::CHORE,
     browser::CHORE,
     install::CHORE,

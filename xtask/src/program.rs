@@ -52,10 +52,10 @@ fn executable(message: &str) -> Option<PathBuf> {
     message["executable"].as_str().map(PathBuf::from)
 }
 
-/// The variable `PATH` with a folder before all others.
-pub fn path_with(folder: &Path) -> Result<OsString, Failure> {
+/// The variable `PATH` with these folders before all others.
+pub fn path_with(folders: &[PathBuf]) -> Result<OsString, Failure> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let folders = std::iter::once(folder.to_owned()).chain(env::split_paths(&path));
+    let folders = folders.iter().cloned().chain(env::split_paths(&path));
     env::join_paths(folders).map_err(|error| Failure::new(format!("`PATH` cannot be written: {error}")))
 }
 

@@ -17,16 +17,45 @@ const PACKING: &str = "python/packing.txt";
 
 /// The oldest Linux that the published wheel runs on, by the version of its C library: RHEL 8, Debian 11, Ubuntu 20.04, Amazon Linux 2023 and all later ones.
 const PLATFORM: &str = "manylinux_2_28";
+/// The same version as the target of Zig writes it.
+const GLIBC: &str = "2.28";
+/// The platform that is built for.
+pub const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 /// The published wheel has fewer bytes.
 const MOST_BYTES: u64 = 15_000_000;
 
 /// The wheel as it is published, for Pythons of the systems that [`PLATFORM`] names.
 pub fn published() -> Result<PathBuf, Failure> {
-    let environment = environment_of("packing", &program::root().join(PACKING))?;
+    let environment = packing()?;
     let wheel = wheel(&environment, Build::Published)?;
     check_platform(&environment, &wheel)?;
     check_size(&wheel)?;
     Ok(wheel)
+}
+
+/// The command as it is published, for the same systems.
+pub fn command() -> Result<PathBuf, Failure> {
+    let environment = packing()?;
+    let mut cargo = Command::new(environment.join("bin/cargo-zigbuild"));
+    let target = format!("{TRIPLE}.{GLIBC}");
+    cargo.args([
+        "zigbuild",
+        "--locked",
+        "--profile",
+        Build::Published.profile(),
+        "--package",
+        "jurat-cli",
+        "--target",
+        &target,
+    ]);
+    cargo.current_dir(program::root()).env("PATH", program::path_with(&[environment.join("bin")])?);
+    program::run(&mut cargo)?;
+    Ok(program::target_directory().join(TRIPLE).join(Build::Published.profile()).join("jurat"))
+}
+
+/// Where what is published is built.
+fn packing() -> Result<PathBuf, Failure> {
+    environment_of("packing", &program::root().join(PACKING))
 }
 
 /// Fails if the wheel needs symbols that older systems do not have, whatever its name says.
@@ -128,7 +157,7 @@ fn wheel(environment: &Path, build: Build) -> Result<PathBuf, Failure> {
     maturin.args(["build", "--locked", "--profile", profile]).args(build.options()).arg("--out").arg(&directory);
     maturin.current_dir(program::root()).env("VIRTUAL_ENV", environment);
     // Zig is a package of the environment, which maturin starts with the `python3` that it finds.
-    maturin.env("PATH", program::path_with(&environment.join("bin"))?);
+    maturin.env("PATH", program::path_with(&[environment.join("bin")])?);
     program::run(&mut maturin)?;
     let built = fs::read_dir(&directory).map_err(cannot)?.filter_map(Result::ok).map(|it| it.path());
     let mut wheels = built.filter(|it| it.extension().is_some_and(|it| it == "whl"));
@@ -208,5 +237,6 @@ mod tests {
         let tag = consistent_tag(shown).expect("it names one");
         assert_eq!(tag, "manylinux_2_26");
         assert!(glibc(&tag) <= glibc(PLATFORM) && glibc("manylinux_2_35") > glibc(PLATFORM));
+        assert_eq!(format!("manylinux_{}", GLIBC.replace('.', "_")), PLATFORM);
     }
 }
