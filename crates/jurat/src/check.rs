@@ -381,6 +381,19 @@ impl Call {
         Call(members)
     }
 
+    /// Calls of tools of a kind, whatever an agent calls them: `shell`, `read`, `write`, `search`, `web`, `plan`, `agent`, `skill`, `mcp` or `other`.
+    ///
+    /// ```
+    /// use jurat::check::{Call, Check, tool_not_called};
+    ///
+    /// Check::new("changed_nothing", tool_not_called(Call::of_kind("write")));
+    /// ```
+    pub fn of_kind(kind: impl Into<String>) -> Call {
+        let mut members = Members::default();
+        members.put("tool_kind", kind.into());
+        Call(members)
+    }
+
     /// Calls of every tool.
     pub fn of_every_tool() -> Call {
         Call::default()

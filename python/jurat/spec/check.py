@@ -167,6 +167,7 @@ def final_response(
 def tool_called(
     *,
     tool: str | Sequence[str] | None = None,
+    tool_kind: Literal["shell", "read", "write", "search", "web", "plan", "agent", "skill", "mcp", "other"] | Sequence[Literal["shell", "read", "write", "search", "web", "plan", "agent", "skill", "mcp", "other"]] | None = None,
     arguments: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
     status: Literal["success", "error"] | None = None,
     output: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
@@ -178,6 +179,7 @@ def tool_called(
 
     Args:
         tool: The tool, or several of which any matches; default: every tool.
+        tool_kind: What the tool does, whatever its agent calls it; or several of which any matches; default: every kind.
         arguments: What the arguments must be: a list of comparisons, or path → value that it equals.
         status: How the call must have ended.
         output: What the call must have returned: a comparison, or several.
@@ -185,12 +187,13 @@ def tool_called(
         max: The maximum number of matching calls; default: no maximum.
         response_path: The path of a recorded response of OpenAI, Anthropic or Gemini, which is checked in place of the run.
     """
-    return members("tool_called", tool=tool, arguments=arguments, status=status, output=output, min=min, max=max, response_path=response_path)
+    return members("tool_called", tool=tool, tool_kind=tool_kind, arguments=arguments, status=status, output=output, min=min, max=max, response_path=response_path)
 
 
 def tool_not_called(
     *,
     tool: str | Sequence[str] | None = None,
+    tool_kind: Literal["shell", "read", "write", "search", "web", "plan", "agent", "skill", "mcp", "other"] | Sequence[Literal["shell", "read", "write", "search", "web", "plan", "agent", "skill", "mcp", "other"]] | None = None,
     arguments: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
     status: Literal["success", "error"] | None = None,
     output: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
@@ -200,12 +203,13 @@ def tool_not_called(
 
     Args:
         tool: The tool, or several of which any matches; default: every tool.
+        tool_kind: What the tool does, whatever its agent calls it; or several of which any matches; default: every kind.
         arguments: What the arguments must be: a list of comparisons, or path → value that it equals.
         status: How the call must have ended.
         output: What the call must have returned: a comparison, or several.
         response_path: The path of a recorded response of OpenAI, Anthropic or Gemini, which is checked in place of the run.
     """
-    return members("tool_not_called", tool=tool, arguments=arguments, status=status, output=output, response_path=response_path)
+    return members("tool_not_called", tool=tool, tool_kind=tool_kind, arguments=arguments, status=status, output=output, response_path=response_path)
 
 
 def tool_order(
@@ -227,6 +231,7 @@ def tool_order(
 def tool_result(
     *,
     tool: str | Sequence[str] | None = None,
+    tool_kind: Literal["shell", "read", "write", "search", "web", "plan", "agent", "skill", "mcp", "other"] | Sequence[Literal["shell", "read", "write", "search", "web", "plan", "agent", "skill", "mcp", "other"]] | None = None,
     arguments: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
     status: Literal["success", "error"] | None = None,
     output: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
@@ -237,13 +242,14 @@ def tool_result(
 
     Args:
         tool: The tool, or several of which any matches; default: every tool.
+        tool_kind: What the tool does, whatever its agent calls it; or several of which any matches; default: every kind.
         arguments: What the arguments must be: a list of comparisons, or path → value that it equals.
         status: How the call must have ended.
         output: What the call must have returned: a comparison, or several.
         which: Which of the results must be so; default: "every".
         response_path: The path of a recorded response of OpenAI, Anthropic or Gemini, which is checked in place of the run.
     """
-    return members("tool_result", tool=tool, arguments=arguments, status=status, output=output, which=which, response_path=response_path)
+    return members("tool_result", tool=tool, tool_kind=tool_kind, arguments=arguments, status=status, output=output, which=which, response_path=response_path)
 
 
 def file_matches(

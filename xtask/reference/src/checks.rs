@@ -76,8 +76,24 @@ Tasks see the artifact and what is read from it:
 | name | |
 |---|---|
 | `final_response` | the last thing that the agent said; null when it said nothing |
-| `tool_calls` | a list of `{call_id, name, arguments, status, output}`, each call with its result |
+| `tool_calls` | a list of `{call_id, name, kind, arguments, status, output}`, each call with its result |
 | `workspace` | `{added, changed, removed, files}`, when the runner recorded it under `runner_metadata.workspace`. `files` has each file after the run by its path: `{size, sha256, text, is_cut}`, and `diff` where a text is another than before |
+
+`kind` says what a tool does, in one vocabulary over all agents: `Bash` of Claude Code, `exec` of OpenClaw and `run_shell_command` of Gemini CLI are of the kind `shell`. It follows from the name
+of the tool, and `tool_kind` in checks looks at it:
+
+| kind | tools that |
+|---|---|
+| `shell` | run commands, or control those that run; such a command may read and write files, too |
+| `read` | read files |
+| `write` | write, change or move files |
+| `search` | list files, or find them by name or content |
+| `web` | search the web, or fetch pages |
+| `plan` | note what is to be done |
+| `agent` | give a part of the task to another agent |
+| `skill` | load instructions for a kind of task |
+| `mcp` | belong to an MCP server, where the agent's name of the tool shows it |
+| `other` | do anything else |
 
 Checks of tools and of the final response also look at rows that `ask` has made questions of. With `response_path`, checks of tools look at a response that was recorded
 as it came: of OpenAI (chat completions, responses), Anthropic or Gemini, one response or a list of messages.

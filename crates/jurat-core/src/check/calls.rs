@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use jurat_compare::{Assertion, Expected, Judgement};
 use jurat_format::value::{Context, FieldPath, Val, parse_json, shown_within};
 
+use crate::tool::ToolKind;
+
 /// One call of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call<'e> {
@@ -23,6 +25,8 @@ pub struct Call<'e> {
 pub struct CallPattern {
     /// The names of tools, any of them; none for every tool.
     pub tools: Vec<String>,
+    /// The kinds of tools, any of them; none for every kind.
+    pub kinds: Vec<ToolKind>,
     /// What must hold of the arguments.
     pub arguments: Vec<Assertion>,
     /// Whether what came back is an error.
@@ -83,7 +87,8 @@ impl CallPattern {
 
     /// Whether a call is one of the tools that are meant.
     pub fn is_named(&self, call: &Call<'_>) -> bool {
-        self.tools.is_empty() || self.tools.iter().any(|it| *it == call.name)
+        let is_named = self.tools.is_empty() || self.tools.iter().any(|it| *it == call.name);
+        is_named && (self.kinds.is_empty() || self.kinds.contains(&ToolKind::of(&call.name)))
     }
 
     /// What is meant, in words that fit after "a call of".
@@ -92,6 +97,10 @@ impl CallPattern {
             [] => "any tool".to_owned(),
             tools => jurat_format::problem::listed(tools.iter().map(String::as_str)),
         };
+        if !self.kinds.is_empty() {
+            let kinds = jurat_format::problem::listed(self.kinds.iter().map(|it| it.name()));
+            phrase.push_str(&format!(" of the kind {kinds}"));
+        }
         let conditions = |of: &str, assertions: &[Assertion]| {
             let one = |it: &Assertion| {
                 let at = it.path.as_ref().map_or_else(|| of.to_owned(), |path| format!("`{path}`"));

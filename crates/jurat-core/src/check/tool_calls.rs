@@ -18,11 +18,19 @@ use super::decision::{Decided, cannot_tell, mismatch, quoted, times};
 use super::read::{COMPARISON, COMPARISONS, comparison_of};
 use super::{Rule, Seen, kind};
 use crate::comparison::TaskComparison;
+use crate::tool::ToolKind;
 
 const TOOL: Field<Vec<String>> =
     Field::optional("tool", Shape::new(shape::TEXT_OR_TEXTS, tools), "the tool, or several of which any matches")
         .default_words("every tool")
         .or_null();
+const TOOL_KIND: Field<Vec<ToolKind>> = Field::optional(
+    "tool_kind",
+    Shape::new(const { Form::Either(&[KIND_NAME, Form::List(&KIND_NAME)]) }, kinds),
+    "what the tool does, whatever its agent calls it; or several of which any matches",
+)
+.default_words("every kind")
+.or_null();
 const ARGUMENTS: Field<Vec<Assertion>> = Field::optional(
     "arguments",
     Shape::new(const { Form::Either(&[COMPARISONS, Form::Map(&Form::Any)]) }, arguments),
@@ -61,7 +69,10 @@ const EXACT: Defaulted<bool> =
 const WHICH: Defaulted<Which> =
     Field::optional("which", shape::choice(), "which of the results must be so").or_null().default_choice("every");
 
-static CALL: Object = Object { what: "a call", keys: &[TOOL.key, ARGUMENTS.key, STATUS.key, OUTPUT.key] };
+const KIND_NAME: Form = shape::choice::<ToolKind>().form;
+
+static CALL: Object =
+    Object { what: "a call", keys: &[TOOL.key, TOOL_KIND.key, ARGUMENTS.key, STATUS.key, OUTPUT.key] };
 
 choices! {
     /// How a call ended.
@@ -95,7 +106,7 @@ kind! {
 
 kind! {
     TOOL_CALLED = "tool_called": "passes if the number of matching calls is within the bounds",
-    keys: [TOOL.key, ARGUMENTS.key, STATUS.key, OUTPUT.key, MIN_CALLS.key, MAX_CALLS.key, RESPONSE.key],
+    keys: [TOOL.key, TOOL_KIND.key, ARGUMENTS.key, STATUS.key, OUTPUT.key, MIN_CALLS.key, MAX_CALLS.key, RESPONSE.key],
     read: tool_called,
     dimensions: ["process"],
     note: "An argument that is not there, or is of another kind, is not the one that is meant.",
@@ -103,7 +114,7 @@ kind! {
 
 kind! {
     TOOL_NOT_CALLED = "tool_not_called": "passes if no matching call was made",
-    keys: [TOOL.key, ARGUMENTS.key, STATUS.key, OUTPUT.key, RESPONSE.key],
+    keys: [TOOL.key, TOOL_KIND.key, ARGUMENTS.key, STATUS.key, OUTPUT.key, RESPONSE.key],
     read: tool_not_called,
     dimensions: ["process"],
 }
@@ -118,7 +129,7 @@ kind! {
 
 kind! {
     TOOL_RESULT = "tool_result": "passes if the results of matching calls are as `status` and `output` require",
-    keys: [TOOL.key, ARGUMENTS.key, STATUS.key, OUTPUT.key, WHICH.key, RESPONSE.key],
+    keys: [TOOL.key, TOOL_KIND.key, ARGUMENTS.key, STATUS.key, OUTPUT.key, WHICH.key, RESPONSE.key],
     read: tool_result,
     dimensions: ["process"],
     note: "Without any such call it fails. Results that were not recorded cannot be decided.",
@@ -228,7 +239,7 @@ impl Rule for ToolResult {
                 "{} result of {}{}",
                 self.which.name(),
                 self.calls.phrase(),
-                CallPattern { tools: Vec::new(), arguments: Vec::new(), ..self.result.clone() }
+                CallPattern { tools: Vec::new(), kinds: Vec::new(), arguments: Vec::new(), ..self.result.clone() }
                     .phrase()
                     .trim_start_matches("any tool")
             )
@@ -265,6 +276,7 @@ fn tool_call_count(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option
 fn pattern(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> CallPattern {
     CallPattern {
         tools: fields.read(reading, &TOOL).unwrap_or_default(),
+        kinds: fields.read(reading, &TOOL_KIND).unwrap_or_default(),
         arguments: fields.read(reading, &ARGUMENTS).unwrap_or_default(),
         is_error: fields.read(reading, &STATUS).map(|it| it == CallStatus::Error),
         output: fields.read(reading, &OUTPUT).unwrap_or_default(),
@@ -276,6 +288,11 @@ fn tools(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<S
         Some(_) => (shape::STRINGS.read)(reading, what, node),
         None => (shape::STRING.read)(reading, what, node).map(|it| vec![it]),
     }
+}
+
+fn kinds(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<ToolKind>> {
+    let items = node.as_list().unwrap_or(std::slice::from_ref(node));
+    items.iter().map(|it| reading.choice(what, &ToolKind::NAMED, it)).collect()
 }
 
 /// Comparisons, or paths with what they equal.
@@ -356,7 +373,7 @@ fn tool_result(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Arc
         reading.problem(problem.at(fields.span, "says nothing of the results").help("for example `status: success`"));
     }
     let result = CallPattern { is_error: all.is_error, output: all.output, ..CallPattern::default() };
-    let calls = CallPattern { tools: all.tools, arguments: all.arguments, ..CallPattern::default() };
+    let calls = CallPattern { tools: all.tools, kinds: all.kinds, arguments: all.arguments, ..CallPattern::default() };
     Some(Arc::new(ToolResult { calls, result, which, response: response(reading, fields) }))
 }
 

@@ -6,6 +6,7 @@ use jurat_format::value::{Map, Val, Value, parse_json};
 
 use crate::artifact::{self, RunArtifact};
 use crate::check::{arguments, is_blank};
+use crate::tool::ToolKind;
 
 /// The names that the evidence of a run has, after those of its artifact.
 pub const KEYS: [&str; 3] = ["final_response", "tool_calls", "workspace"];
@@ -86,6 +87,7 @@ fn tool_calls<'e>(artifact: &Val<'e>) -> Val<'e> {
         let members = [
             ("call_id", call.get("call_id").cloned().unwrap_or(Val::Null)),
             ("name", call.get("tool_name").cloned().unwrap_or(Val::Null)),
+            ("kind", text(call, "tool_name").map_or(Val::Null, |it| Val::from(ToolKind::of(it).name()))),
             ("arguments", arguments),
             ("status", part("status")),
             ("output", part("output")),

@@ -121,6 +121,31 @@ fn what_tools_were_called_with() {
     of_run("{ kind: tool_not_called, tool: open }", TRACE, "failed: expected no call of `open`, found 1 such call");
 }
 
+/// Agents have names of their own for tools that do the same.
+#[test]
+fn kinds_of_tools() {
+    let trace = r#""trace": [
+        {"sequence": 0, "event_type": "tool_call", "call_id": "1", "tool_name": "Bash", "parsed_arguments": {"command": "make"}},
+        {"sequence": 1, "event_type": "tool_call", "call_id": "2", "tool_name": "run_shell_command", "parsed_arguments": {"command": "ls"}},
+        {"sequence": 2, "event_type": "tool_call", "call_id": "3", "tool_name": "mcp__tickets__close", "parsed_arguments": {}},
+        {"sequence": 3, "event_type": "final_output", "content": "done"}]"#;
+    of_run("{ kind: tool_called, tool_kind: shell, min: 2, max: 2 }", trace, "passed");
+    of_run("{ kind: tool_called, tool_kind: [web, mcp] }", trace, "passed");
+    of_run("{ kind: tool_called, tool_kind: shell, arguments: { command: ls } }", trace, "passed");
+    of_run("{ kind: tool_not_called, tool_kind: write }", trace, "passed");
+    of_run(
+        "{ kind: tool_called, tool_kind: write }",
+        trace,
+        "failed: expected a call of any tool of the kind `write`, found `Bash`, `run_shell_command`, `mcp__tickets__close`",
+    );
+    of_run(
+        "{ kind: tool_called, tool: Read, tool_kind: shell }",
+        trace,
+        "failed: expected a call of `Read` of the kind `shell`, found `Bash`, `run_shell_command`, `mcp__tickets__close`",
+    );
+    of_run("{ kind: tool_order, tools: [{ tool_kind: shell }, { tool_kind: mcp }] }", trace, "passed");
+}
+
 #[test]
 fn in_which_order() {
     of_run("{ kind: tool_order, tools: [search, open] }", TRACE, "passed");
