@@ -27,6 +27,7 @@ pub struct Model {
 pub struct ModelSettings {
     pub base_url: Option<String>,
     pub api_key_env: Option<String>,
+    pub api_key_command: Option<String>,
     pub headers: Option<Vec<(String, String)>>,
     /// What a million input tokens and a million output tokens cost, in dollars.
     pub price: Option<(f64, f64)>,
@@ -63,6 +64,8 @@ const BASE_URL: Field<String> =
 const API_KEY_ENV: Field<String> =
     Field::optional("api_key_env", SOME_TEXT, "the environment variable that holds the API key")
         .default_words("the provider's usual variable");
+const API_KEY_COMMAND: Field<String> =
+    Field::optional("api_key_command", SOME_TEXT, "a command that prints the API key, for keys that change");
 const HEADERS: Field<Vec<(String, String)>> =
     Field::optional("headers", Shape::new(Form::Map(&Form::Text), headers), "further headers of each request");
 const TEMPERATURE: Field<f64> = Field::optional("temperature", shape::AMOUNT, "the sampling temperature");
@@ -121,9 +124,10 @@ macro_rules! sent {
     };
 }
 
-static SETTINGS: [Setting; 13] = [
+static SETTINGS: [Setting; 14] = [
     placed!(BASE_URL, base_url),
     placed!(API_KEY_ENV, api_key_env),
+    placed!(API_KEY_COMMAND, api_key_command),
     placed!(HEADERS, headers),
     sent!(TEMPERATURE),
     sent!(TOP_P),

@@ -235,7 +235,8 @@ pub(crate) fn resolve_problem(
         }
         ResolveError::MissingKey { .. }
         | ResolveError::MissingVariable { .. }
-        | ResolveError::MissingPlaceholder { .. } => {
+        | ResolveError::MissingPlaceholder { .. }
+        | ResolveError::NoAddress { .. } => {
             placed(Problem::new(&codes::UNSET_VARIABLE, error.to_string()), suite, setting.or(place), "needs it")
         }
         ResolveError::Setting { setting: name, .. } => {

@@ -369,7 +369,7 @@ impl ReplyWire<'_> {
 }
 
 /// Words as a shell would split them: quotes preserve spaces, a backslash the next letter. Nothing is expanded.
-fn split(command: &str) -> Result<Vec<String>, &'static str> {
+pub(crate) fn split(command: &str) -> Result<Vec<String>, &'static str> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut letters = command.chars();

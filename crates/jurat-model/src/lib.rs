@@ -1,7 +1,7 @@
 //! Talking to models: the only crate that knows how providers are spoken to.
 //!
 //! * [`provider`] turns `provider/model` and its settings into an endpoint, purely;
-//! * [`codec`] has the five ways to write requests and to read replies, purely;
+//! * [`codec`] has the ways to write requests and to read replies, purely;
 //! * [`Model`] is one that can be asked: over HTTP, a [`script`] of answers, a program, or a [`Function`];
 //! * [`Transport`] asks: limits, retries, time-outs, budgets, connections;
 //! * [`proxy`] stands between an agent and its model, and writes down what passes;
@@ -13,7 +13,9 @@ pub mod codec;
 pub mod dotenv;
 mod exec;
 mod function;
+mod key;
 mod model;
+mod preset;
 pub mod price;
 pub mod provider;
 pub mod proxy;

@@ -13,6 +13,7 @@ use jurat_format::value::Val;
 use crate::codec::Codec;
 use crate::exec::{self, Exec, ExecError};
 use crate::function::{self, Called};
+use crate::key::{Key, KeyCommand, account};
 use crate::price::Price;
 use crate::provider::{ResolveError, ResolvedModel};
 use crate::script::{Script, ScriptError};
@@ -97,7 +98,9 @@ impl Model {
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Model, OpenError> {
         resolved.has_what_it_needs(env)?;
-        let ResolvedModel { name, mut endpoint, key_env, price, rpm, tpm, timeout, .. } = resolved;
+        let signs = resolved.needs_account();
+        let ResolvedModel { name, mut endpoint, key_env, key_command, key_header, region, .. } = resolved;
+        let ResolvedModel { price, rpm, tpm, timeout, .. } = resolved;
         let mut lane = blake3::Hasher::new();
         for text in [&endpoint.codec, &endpoint.address] {
             lane.update(&(text.len() as u64).to_le_bytes());
@@ -120,10 +123,23 @@ impl Model {
                 let (address, _) = filled(&endpoint.address, env, &mut in_query);
                 let target = Target::read(&address).ok_or_else(|| unknown(&endpoint.address))?;
                 let key = key_env.clone().map(|variable| (env(&variable).unwrap_or_default(), variable));
-                let (headers, secrets) = headers(&name, codec, &endpoint, key.as_ref(), env)?;
-                let secrets = secrets.and(in_query);
+                let usual = codec.headers().iter().copied().find(|(_, it)| it.contains("${key}"));
+                let header = key_header.or(usual);
+                let (headers, secrets) = headers(&name, codec, header, &endpoint, key.as_ref(), env)?;
+                let mut secrets = secrets.and(in_query);
                 lane.update(key.map_or_else(String::new, |(key, _)| key).as_bytes());
-                Kind::Http(Box::new(Http { codec, target, headers, secrets }))
+                let region = region.unwrap_or_default();
+                let key = match key_command {
+                    Some(command) => {
+                        lane.update(command.as_bytes());
+                        let refused = |_| unknown(&command);
+                        let header = header.unwrap_or(("authorization", "Bearer ${key}"));
+                        Key::Command(Box::new(KeyCommand::new(&command, folder, header, region).map_err(refused)?))
+                    }
+                    None if signs => signing(env, region, &mut secrets),
+                    None => Key::InHeaders,
+                };
+                Kind::Http(Box::new(Http { codec, target, headers, secrets, key }))
             }
         };
         let max_tokens = max_tokens(&endpoint);
@@ -204,6 +220,7 @@ fn script(folder: &Path, file: &str, files: &dyn Files) -> Result<(Script, blake
 fn headers(
     model: &str,
     codec: Codec,
+    key_header: Option<(&'static str, &'static str)>,
     endpoint: &Endpoint,
     key: Option<&(String, String)>,
     env: &dyn Fn(&str) -> Option<String>,
@@ -214,7 +231,8 @@ fn headers(
     headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     headers.insert(USER_AGENT, HeaderValue::from_static(concat!("jurat/", env!("CARGO_PKG_VERSION"))));
-    for (name, template) in codec.headers() {
+    let of_codec = codec.headers().iter().copied().filter(|(_, it)| !it.contains("${key}"));
+    for (name, template) in key_header.into_iter().chain(of_codec) {
         let value = match (template.contains("${key}"), key) {
             (false, _) => HeaderValue::from_static(template),
             (true, None) => continue,
@@ -236,6 +254,15 @@ fn headers(
         headers.insert(HeaderName::try_from(name).map_err(|_| refused())?, value);
     }
     Ok((headers, secrets))
+}
+
+/// The keys of an AWS account, which sign requests.
+fn signing(env: &dyn Fn(&str) -> Option<String>, region: String, secrets: &mut Secrets) -> Key {
+    let variable = |name: &str| env(name).unwrap_or_default();
+    let (id, secret) = (variable("AWS_ACCESS_KEY_ID"), variable("AWS_SECRET_ACCESS_KEY"));
+    let token = env("AWS_SESSION_TOKEN").filter(|it| !it.is_empty());
+    [Some(&secret), token.as_ref()].into_iter().flatten().for_each(|it| secrets.add(it));
+    Key::Account { credentials: account(&id, &secret, token.as_deref()), region }
 }
 
 /// A text with its variables filled in, and whether there were any.

@@ -12,9 +12,10 @@ use jurat_format::problem::{listed, listed_all, nearest};
 use jurat_format::value::Value;
 
 pub use crate::codec::DEFAULT_MAX_TOKENS;
-use crate::codec::{Codec, Provider as Http, Unsupported};
+use crate::codec::{Codec, Unsupported};
 use crate::dotenv::objection_to;
 use crate::model::filled;
+use crate::preset::{PRESETS, Place, Preset};
 use crate::price::{Price, list_price};
 use crate::transport::secret::Secrets;
 use crate::{exec, function, script};
@@ -27,6 +28,12 @@ pub struct ResolvedModel {
     pub endpoint: Endpoint,
     /// The environment variable that holds the key.
     pub key_env: Option<String>,
+    /// The command that prints the key.
+    pub key_command: Option<String>,
+    /// The header that the key of a variable is sent in, where it is not the usual one of the interface.
+    pub(crate) key_header: Option<(&'static str, &'static str)>,
+    /// The region that requests are signed for with the keys of an AWS account, where they may be.
+    pub(crate) region: Option<String>,
     /// The environment variables that its address was taken from.
     pub address_env: Vec<String>,
     /// What tokens cost: the author's price, else the provider's list price.
@@ -69,6 +76,12 @@ pub enum ResolveError {
         /// Which file, and what to do.
         reason: String,
     },
+    /// The provider has no usual address.
+    #[error("`{model}` needs an address: set `{variable}` in the environment or in a file `.env`, or write `base_url`")]
+    NoAddress { model: String, variable: String },
+    /// A variable of the usual address holds something that is no part of an address.
+    #[error("`{model}` cannot be asked: `{variable}` may hold letters, digits, `-`, `_` and `.` only")]
+    BadPart { model: String, variable: String },
     /// A header needs a variable that is not there.
     #[error("the header `{header}` of `{model}` needs `{variable}`: set it in the environment or in a file `.env`")]
     MissingVariable { model: String, header: String, variable: String },
@@ -124,62 +137,141 @@ pub fn describe(
     if model.is_empty() {
         return Err(ResolveError::NoName { written: spec.to_owned(), example: provider.example() });
     }
-    let headers = headers(settings).map_err(|problem| ResolveError::Setting {
+    match provider {
+        Provider::Http(preset) => over_http(preset, spec, model, settings, env),
+        Provider::Local(local) => local.resolved(spec, model, settings),
+    }
+}
+
+fn over_http(
+    preset: &Preset,
+    spec: &str,
+    model: &str,
+    settings: &ModelSettings,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<ResolvedModel, ResolveError> {
+    let refused = |setting: &str, problem: String| ResolveError::Setting {
         model: spec.to_owned(),
-        setting: "headers".to_owned(),
+        setting: setting.to_owned(),
         problem,
-    })?;
+    };
+    let headers = headers(settings).map_err(|it| refused("headers", it))?;
     let env = |name: &str| env(name).filter(|it| !it.is_empty());
-    let (codec, http) = match provider {
-        Provider::Http(codec, http) => (codec, http),
-        Provider::Local(local) => return local.resolved(spec, model, settings),
-    };
-    let (given, address_env) = match &settings.base_url {
-        Some(base_url) => {
-            let variables = placeholders(base_url).map(str::to_owned).collect();
-            (Some(expanded_address(base_url, &env)?), variables)
-        }
-        None => (env(http.base_url_env), vec![http.base_url_env.to_owned()]),
-    };
-    let is_usual = given.is_none();
-    let address = address(http, spec, given.as_deref().unwrap_or(http.base_url))?;
-    // Beside authentication of the author's own, the usual key would be sent to another party, or be preferred to it.
-    let own_key = headers.iter().any(|(name, _)| KEY_HEADERS.iter().any(|it| it.eq_ignore_ascii_case(name)));
-    let key_env = match &settings.api_key_env {
-        Some(variable) => Some(variable.clone()),
-        None if own_key => None,
-        None => {
-            let found = http.key_env.iter().find(|it| env(it).is_some()).copied();
-            // At another address there may be no key at all.
-            found.or_else(|| http.key_env.first().copied().filter(|_| is_usual)).map(str::to_owned)
-        }
-    };
+    let Addressed { text, variables: address_env, is_usual } = addressed(preset, spec, settings, &env)?;
+    let address = address(preset, spec, model, &text)?;
+    let region = preset.is_signed.then(|| region(&address, &env));
+    let key = KeySource::of(preset, settings, headers, is_usual, &env).map_err(|it| refused("api_key_command", it))?;
     let host = http::Uri::try_from(&address).ok().and_then(|it| it.host().map(str::to_owned));
-    let mut sent = sent(settings);
-    (http.settings)(&mut sent, host.as_deref().unwrap_or_default());
+    let codec = preset.codec;
     let endpoint = Endpoint {
         codec: codec.name().to_owned(),
         codec_revision: codec.revision(),
         address,
         model: model.to_owned(),
-        settings: sent,
+        settings: preset.completed(sent(settings), host.as_deref().unwrap_or_default()),
         headers: headers.to_vec(),
     };
     let question = ModelRequest::new("", vec![Message::User(String::new())]);
     if let Err(problem) = codec.encode(&endpoint, &question, false) {
         return Err(ResolveError::Unsupported { model: spec.to_owned(), problem });
     }
-    let list_price = || is_usual.then(|| list_price(http.price_list, model)).flatten();
+    let list_price = || is_usual.then(|| list_price(preset.price_list, model)).flatten();
     Ok(ResolvedModel {
         name: spec.to_owned(),
         endpoint,
-        key_env,
+        region: region.filter(|_| key.variable.is_none() && !key.is_own),
+        key_header: preset.key_header.filter(|_| key.command.is_none()),
+        key_env: key.variable,
+        key_command: key.command,
         address_env,
         price: price(settings).or_else(list_price),
         rpm: settings.rpm,
         tpm: settings.tpm,
         timeout: settings.timeout,
     })
+}
+
+/// The address of an endpoint as it was written, with its variables filled in.
+struct Addressed {
+    text: String,
+    /// The variables that it was taken from.
+    variables: Vec<String>,
+    is_usual: bool,
+}
+
+fn addressed(
+    preset: &Preset,
+    spec: &str,
+    settings: &ModelSettings,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Addressed, ResolveError> {
+    let given = |text, variables| Ok(Addressed { text, variables, is_usual: preset.addresses.is_empty() });
+    if let Some(base_url) = &settings.base_url {
+        return given(expanded_address(base_url, env)?, placeholders(base_url).map(str::to_owned).collect());
+    }
+    let variable = preset.base_url_env.to_owned();
+    if let Some(text) = env(&variable) {
+        return given(text, vec![variable]);
+    }
+    let is_known = |it: &&&str| placeholders(it).all(|it| env(it).is_some());
+    let Some(usual) = preset.addresses.iter().find(is_known).or(preset.addresses.first()) else {
+        return Err(ResolveError::NoAddress { model: spec.to_owned(), variable });
+    };
+    let text = expanded("base_url", usual, env)?.into_owned();
+    // A slash or an `@` would make another host of it, which would get the key.
+    let is_part = |it: &str| it.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.'));
+    if let Some(bad) = placeholders(usual).find(|it| !env(it).is_some_and(|it| is_part(&it))) {
+        return Err(ResolveError::BadPart { model: spec.to_owned(), variable: bad.to_owned() });
+    }
+    let variables = std::iter::once(variable).chain(placeholders(usual).map(str::to_owned)).collect();
+    Ok(Addressed { text, variables, is_usual: true })
+}
+
+/// The region of an address, else that of the environment.
+fn region(address: &str, env: &dyn Fn(&str) -> Option<String>) -> String {
+    let host = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let named =
+        host.strip_prefix("bedrock-runtime.").and_then(|it| it.split_once(".amazonaws.")).map(|(it, _)| it.to_owned());
+    named.or_else(|| env("AWS_REGION")).or_else(|| env("AWS_DEFAULT_REGION")).unwrap_or_else(|| "us-east-1".to_owned())
+}
+
+/// Where the key of a model comes from.
+struct KeySource {
+    variable: Option<String>,
+    command: Option<String>,
+    /// Whether the author's own headers authenticate, and nothing else does.
+    is_own: bool,
+}
+
+impl KeySource {
+    fn of(
+        preset: &Preset,
+        settings: &ModelSettings,
+        headers: &[(String, String)],
+        is_usual: bool,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<KeySource, String> {
+        let none = KeySource { variable: None, command: None, is_own: false };
+        if let Some(command) = &settings.api_key_command {
+            if settings.api_key_env.is_some() {
+                return Err("and `api_key_env` are two sources of one key; leave one out".to_owned());
+            }
+            exec::split(command).map_err(|problem| format!("is no command: {problem}"))?;
+            return Ok(KeySource { command: Some(command.clone()), ..none });
+        }
+        if settings.api_key_env.is_some() {
+            return Ok(KeySource { variable: settings.api_key_env.clone(), ..none });
+        }
+        // Beside authentication of the author's own, the usual key would be sent to another party, or be preferred to it.
+        if headers.iter().any(|(name, _)| KEY_HEADERS.iter().any(|it| it.eq_ignore_ascii_case(name))) {
+            return Ok(KeySource { is_own: true, ..none });
+        }
+        let found = preset.key_env.iter().find(|it| env(it).is_some()).copied();
+        // At another address there may be no key at all.
+        let is_needed = is_usual && preset.needs_key && !preset.is_signed;
+        let variable = found.or_else(|| preset.key_env.first().copied().filter(|_| is_needed));
+        Ok(KeySource { variable: variable.map(str::to_owned), ..none })
+    }
 }
 
 /// What goes into each request.
@@ -219,12 +311,12 @@ fn expanded_address(text: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<
 
 /// The variables with the keys that are sent to the address in a variable.
 pub(crate) fn keys_sent_to(base_url_env: &str) -> &'static [&'static str] {
-    https().find(|it| it.base_url_env == base_url_env).map_or(&[], |it| it.key_env)
+    PRESETS.iter().find(|it| it.base_url_env == base_url_env).map_or(&[], |it| it.key_env)
 }
 
 /// Whether an address is taken from a variable without being asked to by the suite.
 pub(crate) fn is_address(variable: &str) -> bool {
-    https().any(|it| it.base_url_env == variable) || variable.ends_with("_BASE_URL")
+    PRESETS.iter().any(|it| it.base_url_env == variable) || variable.ends_with("_BASE_URL")
 }
 
 /// The names of all providers.
@@ -234,22 +326,18 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The names of those that are asked over HTTP.
 pub fn http_names() -> impl Iterator<Item = &'static str> {
-    https().map(|it| it.names[0])
+    PRESETS.iter().map(|it| it.names[0])
 }
 
 /// The table of the reference: a row for each provider.
 pub fn table() -> String {
-    let quoted = |names: &[&str], then: &str| names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(then);
     let row = |it: Provider| match it {
-        Provider::Http(_, http) => {
-            let key = if http.key_env.is_empty() { "none".to_owned() } else { quoted(http.key_env, ", else ") };
-            let names = quoted(http.names, ", also ");
-            format!("| {names} | {} | `{}`, or `{}` | {key} |\n", http.doc, http.base_url, http.base_url_env)
-        }
-        Provider::Local(local) => format!("| `{}` | {} | | |\n", local.name, local.doc),
+        Provider::Http(preset) => preset.row(),
+        Provider::Local(local) => format!("| `{}` | {} | | | | |\n", local.name, local.doc),
     };
-    let head = "| provider | what it speaks | usual address | key |\n|---|---|---|---|\n".to_owned();
-    providers().map(row).fold(head, |table, row| table + &row)
+    let head = "| provider | what it speaks | usual address | key | `structured` | tested against |\n\
+                |---|---|---|---|---|---|\n";
+    providers().map(row).fold(head.to_owned(), |table, row| table + &row)
 }
 
 fn suggestion(name: &str) -> String {
@@ -289,9 +377,15 @@ impl ResolvedModel {
         if let Some(variable) = &self.key_env
             && !is_there(variable)
         {
-            let usual = https().find(|it| it.key_env.contains(&variable.as_str()));
+            let usual = PRESETS.iter().find(|it| it.key_env.contains(&variable.as_str()));
             let variables =
                 usual.map_or_else(|| vec![variable.clone()], |it| it.key_env.iter().map(|&it| it.to_owned()).collect());
+            return Err(ResolveError::MissingKey { model: self.name.clone(), variables });
+        }
+        if self.needs_account()
+            && let Some(variable) = ACCOUNT.iter().find(|it| !is_there(it))
+        {
+            let variables = vec!["AWS_BEARER_TOKEN_BEDROCK".to_owned(), (*variable).to_owned()];
             return Err(ResolveError::MissingKey { model: self.name.clone(), variables });
         }
         if let Some(reason) = self.objection(env) {
@@ -313,11 +407,16 @@ impl ResolvedModel {
         Ok(())
     }
 
+    /// Whether requests are signed with the keys of an AWS account from the environment.
+    pub(crate) fn needs_account(&self) -> bool {
+        self.region.is_some() && self.key_command.is_none()
+    }
+
     /// Why the environment does not let a secret be sent to the address, if so.
     fn objection(&self, env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
         let in_headers = self.endpoint.headers.iter().flat_map(|(_, value)| placeholders(value));
-        let secrets: Vec<&str> =
-            self.key_env.as_deref().into_iter().chain(in_headers).chain(placeholders(&self.endpoint.address)).collect();
+        let secrets = self.key_env.as_deref().into_iter().chain(in_headers).chain(placeholders(&self.endpoint.address));
+        let secrets: Vec<&str> = secrets.chain(ACCOUNT.into_iter().filter(|_| self.needs_account())).collect();
         let addresses = self.address_env.iter().filter(|it| is_address(it));
         addresses.flat_map(|it| secrets.iter().map(move |secret| objection_to(it, secret))).find_map(|it| env(&it))
     }
@@ -332,7 +431,7 @@ pub(crate) fn placeholders(value: &str) -> impl Iterator<Item = &str> {
 #[derive(Clone, Copy)]
 enum Provider {
     /// Over HTTP, through a codec.
-    Http(Codec, &'static Http),
+    Http(&'static Preset),
     /// On this machine.
     Local(&'static Local),
 }
@@ -354,18 +453,13 @@ static LOCALS: [&Local; 3] = [&script::PROVIDER, &exec::PROVIDER, &function::PRO
 
 /// Every provider, in the order in which errors list them.
 fn providers() -> impl Iterator<Item = Provider> {
-    let http = Codec::all().filter_map(|it| Some(Provider::Http(it, it.provider()?)));
-    http.chain(LOCALS.iter().map(|it| Provider::Local(it)))
-}
-
-fn https() -> impl Iterator<Item = &'static Http> {
-    Codec::all().filter_map(Codec::provider)
+    PRESETS.iter().map(Provider::Http).chain(LOCALS.iter().map(|it| Provider::Local(it)))
 }
 
 impl Provider {
     fn names(self) -> &'static [&'static str] {
         match self {
-            Provider::Http(_, http) => http.names,
+            Provider::Http(preset) => preset.names,
             Provider::Local(local) => std::slice::from_ref(&local.name),
         }
     }
@@ -373,7 +467,7 @@ impl Provider {
     /// How a model of this provider is written.
     fn example(self) -> String {
         let model = match self {
-            Provider::Http(_, http) => http.example,
+            Provider::Http(preset) => preset.example,
             Provider::Local(local) => local.example,
         };
         format!("{}/{model}", self.names()[0])
@@ -381,7 +475,7 @@ impl Provider {
 
     fn embeds(self) -> bool {
         match self {
-            Provider::Http(codec, _) => codec.embedding().is_some(),
+            Provider::Http(preset) => preset.codec.embedding().is_some(),
             Provider::Local(_) => true,
         }
     }
@@ -390,7 +484,7 @@ impl Provider {
 impl Local {
     /// A script, a program or a function.
     fn resolved(&self, spec: &str, model: &str, settings: &ModelSettings) -> Result<ResolvedModel, ResolveError> {
-        let of_network = ["base_url", "api_key_env", "headers", "structured"];
+        let of_network = ["base_url", "api_key_env", "api_key_command", "headers", "structured"];
         let is_set = |it: &Value| it.as_map().is_none_or(|it| !it.is_empty());
         let mut written = settings.written.iter();
         if let Some((setting, _)) = written.find(|(name, it)| of_network.contains(name) && is_set(&it.value)) {
@@ -413,6 +507,9 @@ impl Local {
             name: spec.to_owned(),
             endpoint,
             key_env: None,
+            key_command: None,
+            key_header: None,
+            region: None,
             address_env: Vec::new(),
             price: price(settings),
             rpm: settings.rpm,
@@ -423,7 +520,7 @@ impl Local {
 }
 
 /// The address in one form, however it was written: without a slash at the end, with the version where paths do not have it.
-fn address(http: &Http, spec: &str, written: &str) -> Result<String, ResolveError> {
+fn address(preset: &Preset, spec: &str, model: &str, written: &str) -> Result<String, ResolveError> {
     let (written, query) = match written.split_once('?') {
         Some((before, query)) => (before, Some(query)),
         None => (written, None),
@@ -435,7 +532,7 @@ fn address(http: &Http, spec: &str, written: &str) -> Result<String, ResolveErro
         setting: "base_url".to_owned(),
         problem: format!("{problem}, not `{shown}`"),
     };
-    let text = (http.complete)(written);
+    let text = (preset.complete)(written);
     let text = text.trim();
     let Some((scheme, rest)) = text.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https")) else {
         return Err(refused("must begin with `http://` or `https://`"));
@@ -469,7 +566,7 @@ fn address(http: &Http, spec: &str, written: &str) -> Result<String, ResolveErro
             problem: format!("must not hold a key in its query; name a variable: `{name}=${{NAME}}`"),
         });
     }
-    let path = (http.path)(path);
+    let path = (preset.path)(&Place { path, query, model });
     let slash = if path.is_empty() { "" } else { "/" };
     let query = query.filter(|it| !it.is_empty()).map_or_else(String::new, |it| format!("?{it}"));
     Ok(format!("{scheme}://{authority}{slash}{path}{query}"))
@@ -502,6 +599,9 @@ fn written_secret(query: &str) -> Option<&str> {
 fn without_placeholders(text: &str) -> String {
     placeholders(text).fold(text.to_owned(), |text, name| text.replace(&format!("${{{name}}}"), "x"))
 }
+
+/// The variables of an AWS account that sign requests.
+const ACCOUNT: [&str; 2] = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"];
 
 /// Headers by which requests are authenticated.
 const KEY_HEADERS: [&str; 5] = ["authorization", "x-api-key", "x-goog-api-key", "api-key", "ocp-apim-subscription-key"];

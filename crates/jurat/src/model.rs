@@ -56,8 +56,7 @@ impl Model {
         jurat_model::provider::http_names()
     }
 
-    /// `provider/model`: `openai`, `openai-responses`, `anthropic`, `gemini` or `ollama` and the name that the provider has for it,
-    /// `script/FILE` or `exec/COMMAND`.
+    /// `provider/model`: one of the [providers](Model::providers) and the name that it has for the model, `script/FILE` or `exec/COMMAND`.
     pub fn new(spec: impl Into<String>) -> Model {
         let spec = spec.into();
         Model {
@@ -178,6 +177,9 @@ setters! { Model:
 
     /// The same, with the environment variable that holds the key.
     api_key_env(name: impl Into<String>) => settings.given("api_key_env", given(&name.into()));
+
+    /// The same, with a command that prints the key, for keys that change.
+    api_key_command(command: impl Into<String>) => settings.given("api_key_command", given(&command.into()));
 
     /// The same with one more header; `${NAME}` in it is a variable of the environment.
     header(name: impl Into<String>, value: impl Into<String>) => headers.given(name, Ok(Val::from(value.into())));

@@ -43,6 +43,7 @@ class Model(Part):
         model: `provider/model`.
         base_url: The address of the endpoint; default: the provider's usual address.
         api_key_env: The environment variable that holds the API key; default: the provider's usual variable.
+        api_key_command: A command that prints the API key, for keys that change.
         headers: Further headers of each request.
         temperature: The sampling temperature.
         top_p: Nucleus sampling: the share of probability that is sampled from.
@@ -59,6 +60,7 @@ class Model(Part):
     model: str
     base_url: str | None = None
     api_key_env: str | None = None
+    api_key_command: str | None = None
     headers: Mapping[str, str] | None = None
     temperature: float | None = None
     top_p: float | None = None

@@ -9,10 +9,11 @@ use jurat_core::agent::{AgentCase, Isolation, Network, Performer, Wire};
 use jurat_core::plan::Plan;
 use jurat_core::scenario::Function;
 use jurat_format::codes;
-use jurat_format::problem::Code;
+use jurat_format::problem::{Code, listed_all};
 use jurat_format::value::{Map, Val, Value};
 use jurat_host::program::{self, FoundProgram, ProgramError};
 use jurat_host::workspace;
+use jurat_model::codec::Codec;
 use jurat_sandbox::{Program, jail};
 use tokio::sync::Semaphore;
 
@@ -309,9 +310,18 @@ fn digest_of(path: &Path) -> Option<String> {
 
 /// Whether a program can ask a model, which is asked through `codec`.
 fn check_wire(case: &AgentCase, model: &str, codec: &str) -> Result<(), Obstacle> {
+    let is_http = Codec::named(codec).is_some();
+    if is_http && Wire::named(codec).is_none() && codec != "ollama_chat" {
+        let agent = &case.agent.name;
+        let message = format!(
+            "agent `{agent}` cannot ask `{model}`: requests of agents are not passed on as `{codec}`; give it a model that is asked \
+             as {}",
+            listed_all(Wire::NAMED.map(|(name, _)| name))
+        );
+        return Err(Obstacle::of_agent(&codes::BAD_MODEL, message));
+    }
     let Some(speaks) = case.agent.runner.wire() else { return Ok(()) };
     // A model that is not asked over HTTP is asked in the agent's place, however it asks.
-    let is_http = Wire::named(codec).is_some() || codec == "ollama_chat";
     if speaks.name() == codec || !is_http {
         return Ok(());
     }

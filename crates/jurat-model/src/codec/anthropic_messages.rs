@@ -18,11 +18,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::body::{self, Json, Object};
+use super::gemini_generate::in_path;
 use super::settings::Settings;
 use super::{
-    ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest,
-    arguments, envelope, grouped, has, lenient, media, need_objects, not_empty, parsed, strict, structured,
-    system_first, without_last,
+    ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Reply, Structured, Unsupported, WireRequest, arguments,
+    envelope, grouped, lenient, media, need_objects, not_empty, openai_chat, parsed, strict, structured, system_first,
 };
 
 /// The most tokens of a reply where a provider demands a bound and the author gives none. It stands in the endpoint's settings, so it
@@ -31,7 +31,9 @@ pub const DEFAULT_MAX_TOKENS: i64 = 4096;
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("x-api-key", "${key}"), ("anthropic-version", "2023-06-01")];
 
-pub(super) static ENTRY: Entry = Entry {
+pub(super) static ENTRY: Entry = MESSAGES;
+
+const MESSAGES: Entry = Entry {
     name: "anthropic_messages",
     revision: 2,
     headers: HEADERS,
@@ -39,25 +41,33 @@ pub(super) static ENTRY: Entry = Entry {
     decode,
     pieces: Some(Pieces { is_sse: true, events: || Box::<Stream>::default() }),
     embedding: None,
-    provider: Some(Provider {
-        names: &["anthropic"],
-        doc: "Anthropic's messages",
-        example: "NAME",
-        base_url: "https://api.anthropic.com",
-        base_url_env: "ANTHROPIC_BASE_URL",
-        key_env: &["ANTHROPIC_API_KEY"],
-        price_list: "anthropic",
-        complete: str::to_owned,
-        path: |it| without_last(it, "v1"),
-        settings: |settings, _| {
-            if !has(settings, "max_tokens") {
-                settings.push(("max_tokens".to_owned(), Val::I(DEFAULT_MAX_TOKENS)));
-            }
-        },
-    }),
+};
+
+/// The same on Vertex AI, where the path names the model and the body the version.
+pub(super) static ON_VERTEX: Entry = Entry {
+    name: "vertex_messages",
+    revision: 1,
+    headers: openai_chat::HEADERS,
+    encode: |endpoint, request, stream| {
+        let body = body_of(endpoint, request, stream, |body| body.member("anthropic_version", "vertex-2023-10-16"))?;
+        let method = if stream { "streamRawPredict" } else { "rawPredict" };
+        Ok(WireRequest { path: format!("/publishers/anthropic/models/{}:{method}", in_path(&endpoint.model)), body })
+    },
+    ..MESSAGES
 };
 
 fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
+    let body = body_of(endpoint, request, stream, |body| body.member("model", &endpoint.model))?;
+    Ok(WireRequest { path: "/v1/messages".to_owned(), body })
+}
+
+/// The body of a request; `first` writes what says who is asked.
+fn body_of(
+    endpoint: &Endpoint,
+    request: &ModelRequest,
+    stream: bool,
+    first: impl FnOnce(&mut Object<'_, '_>),
+) -> Result<Vec<u8>, Unsupported> {
     let settings = Settings::of(endpoint)?;
     media::need(request, "Anthropic", &[(MediaKind::Image, &media::USUAL_IMAGES), (MediaKind::Pdf, &[])])?;
     settings.no_seed("Anthropic")?;
@@ -73,7 +83,10 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
         (Some(schema), None) => match strict::for_anthropic(schema) {
             Some(schema) => Some(schema),
             // What cannot be enforced is asked for in words.
-            None => return encode(endpoint, &structured::prompted(request, Some(Structured::Prompt)), stream),
+            None => {
+                let prompted = structured::prompted(request, Some(Structured::Prompt));
+                return body_of(endpoint, &prompted, stream, first);
+            }
         },
         (Some(schema), Some(Structured::JsonSchema)) => Some(Cow::Borrowed(&**schema)),
         _ => None,
@@ -89,8 +102,8 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
     let (system, conversation) = system_first(&request.messages, "Anthropic")?;
     need_objects(conversation, "Anthropic")?;
     let conversation = not_empty(conversation);
-    let body = body::write(settings.extra, |body| {
-        body.member("model", &endpoint.model);
+    body::write(settings.extra, |body| {
+        first(body);
         body.member("max_tokens", &Json(max_tokens));
         match system {
             [] => {}
@@ -126,8 +139,7 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
         if stream {
             body.member("stream", &true);
         }
-    })?;
-    Ok(WireRequest { path: "/v1/messages".to_owned(), body })
+    })
 }
 
 fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {

@@ -198,7 +198,7 @@ fn class_of_word(word: &str) -> Option<FaultClass> {
 }
 
 /// Some providers have one status for many errors, and only their sentence says which one it is.
-const SENTENCES: [(u16, &str, FaultClass); 9] = [
+const SENTENCES: [(u16, &str, FaultClass); 10] = [
     (400, "api key not valid", FaultClass::WrongKey),
     (400, "api key expired", FaultClass::WrongKey),
     (400, "api key not found", FaultClass::WrongKey),
@@ -206,14 +206,23 @@ const SENTENCES: [(u16, &str, FaultClass); 9] = [
     (400, "model not exist", FaultClass::UnknownModel),
     (400, "not a valid model", FaultClass::UnknownModel),
     (400, "invalid model", FaultClass::UnknownModel),
+    (400, "model identifier is invalid", FaultClass::UnknownModel),
     (429, "exceeded your current quota, please check your plan", FaultClass::ExhaustedQuota),
     // A moderation rejects one input, not the key.
     (403, "flagged", FaultClass::RejectedRequest),
 ];
 
 /// How endpoints name what they were sent a schema in.
-const SCHEMAS: [&str; 6] =
-    ["response_format", "json_schema", "structured output", "output_config", "responsejsonschema", "response_schema"];
+const SCHEMAS: [&str; 8] = [
+    "response_format",
+    "json_schema",
+    "structured output",
+    "output_config",
+    "outputconfig",
+    "textformat",
+    "responsejsonschema",
+    "response_schema",
+];
 
 fn class_of_message(status: u16, message: &str) -> Option<FaultClass> {
     let message = message.to_lowercase();

@@ -17,7 +17,6 @@ pub(super) static ENTRY: Entry = Entry {
     decode,
     pieces: None,
     embedding: Some(&ENTRY),
-    provider: None,
 };
 
 fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Unsupported> {

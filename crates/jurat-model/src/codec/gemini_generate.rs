@@ -15,13 +15,15 @@ use serde_json::value::RawValue;
 use super::body::{self, Json, Object, SchemaJson};
 use super::settings::Settings;
 use super::{
-    Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest, envelope, gemini_embed,
-    grouped, lenient, media, need_objects, not_empty, parsed, system_first, without_last,
+    Entry, Events, Failure, Pieces, Reply, Structured, Unsupported, WireRequest, envelope, gemini_embed, grouped,
+    lenient, media, need_objects, not_empty, openai_chat, parsed, system_first,
 };
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("x-goog-api-key", "${key}")];
 
-pub(super) static ENTRY: Entry = Entry {
+pub(super) static ENTRY: Entry = GENERATE;
+
+const GENERATE: Entry = Entry {
     name: "gemini_generate",
     revision: 1,
     headers: HEADERS,
@@ -29,21 +31,32 @@ pub(super) static ENTRY: Entry = Entry {
     decode,
     pieces: Some(Pieces { is_sse: true, events: || Box::<Stream>::default() }),
     embedding: Some(&gemini_embed::ENTRY),
-    provider: Some(Provider {
-        names: &["gemini", "google"],
-        doc: "Gemini's `generateContent`",
-        example: "NAME",
-        base_url: "https://generativelanguage.googleapis.com",
-        base_url_env: "GOOGLE_GEMINI_BASE_URL",
-        key_env: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        price_list: "gemini",
-        complete: str::to_owned,
-        path: |it| without_last(without_last(it, "v1beta"), "v1"),
-        settings: |_, _| (),
-    }),
+};
+
+/// The same on Vertex AI, where addresses hold the project and a token is sent.
+pub(super) static ON_VERTEX: Entry = Entry {
+    name: "vertex_generate",
+    revision: 1,
+    headers: openai_chat::HEADERS,
+    encode: |endpoint, request, stream| {
+        let body = body_of(endpoint, request)?;
+        let path = format!("/publishers/google/models/{}:{}", in_path(&endpoint.model), method(stream));
+        Ok(WireRequest { path, body })
+    },
+    embedding: None,
+    ..GENERATE
 };
 
 fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
+    let body = body_of(endpoint, request)?;
+    Ok(WireRequest { path: format!("/v1beta/models/{}:{}", in_path(&endpoint.model), method(stream)), body })
+}
+
+fn method(stream: bool) -> &'static str {
+    if stream { "streamGenerateContent?alt=sse" } else { "generateContent" }
+}
+
+fn body_of(endpoint: &Endpoint, request: &ModelRequest) -> Result<Vec<u8>, Unsupported> {
     let settings = Settings::of(endpoint)?;
     let takes = [(MediaKind::Image, &[][..]), (MediaKind::Audio, &[]), (MediaKind::Pdf, &[])];
     media::need(request, "Gemini", &takes)?;
@@ -51,7 +64,7 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
     let (system, conversation) = system_first(&request.messages, "Gemini")?;
     need_objects(conversation, "Gemini")?;
     let conversation = not_empty(conversation);
-    let body = body::write(settings.extra, |body| {
+    body::write(settings.extra, |body| {
         if !system.is_empty() {
             body.object("systemInstruction", |content| {
                 content.list("parts", system, |part, it| part.member("text", it.text()));
@@ -96,9 +109,7 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
                 });
             }
         }
-    })?;
-    let method = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
-    Ok(WireRequest { path: format!("/v1beta/models/{}:{method}", in_path(&endpoint.model)), body })
+    })
 }
 
 /// A model's name as a part of a path.

@@ -6,10 +6,14 @@
 //! What is asked for reaches the provider or is [`Unsupported`]; nothing is left out in silence, rewritten or guessed from the name
 //! of a model. An evaluation says what was measured only if the bytes that were sent follow from what its author wrote.
 //!
-//! Each codec is one [`Entry`] in a file of its own: its name, its provider, how it writes and reads. Each has a revision. It goes up whenever an
-//! equal request becomes other bytes than before, because responses are stored under it; golden files see to that.
+//! Each codec is one [`Entry`]: its name, how it writes and reads. Each has a revision. It goes up whenever an equal request becomes other bytes than before,
+//! because responses are stored under it; golden files see to that. Who is asked with it is said by a [preset](crate::preset).
+//!
+//! Providers that speak one codec differ in details, which presets give endpoints as the setting `quirks`: the other name of a member (`max_tokens`,
+//! `seed`), `stream_options: none` where that member is refused, `reasoning: object` where settings of reasoning are members of an object.
 
 mod anthropic_messages;
+mod bedrock_converse;
 pub(crate) mod body;
 mod envelope;
 mod gemini_embed;
@@ -36,16 +40,21 @@ use jurat_core::model::Structured;
 use jurat_format::value::{Val, Value, parse_json};
 
 pub use anthropic_messages::DEFAULT_MAX_TOKENS;
+pub(crate) use ollama_chat::full_address;
 pub(crate) use openai_chat::is_openai;
 pub use stream::StreamDecoder;
+pub(crate) use structured::usual_at as usual_structured;
 
-/// Every codec. Those that have a provider are listed in errors in this order.
+/// Every codec.
 static ENTRIES: &[&Entry] = &[
     &openai_chat::ENTRY,
     &openai_responses::ENTRY,
     &anthropic_messages::ENTRY,
     &gemini_generate::ENTRY,
     &ollama_chat::ENTRY,
+    &bedrock_converse::ENTRY,
+    &gemini_generate::ON_VERTEX,
+    &anthropic_messages::ON_VERTEX,
     &openai_embeddings::ENTRY,
     &gemini_embed::ENTRY,
     &ollama_embed::ENTRY,
@@ -65,29 +74,6 @@ pub(crate) struct Entry {
     pieces: Option<Pieces>,
     /// The codec that asks the same provider for embeddings: itself when it does so.
     embedding: Option<&'static Entry>,
-    /// The provider whose models it asks by default.
-    pub(crate) provider: Option<Provider>,
-}
-
-/// A provider that is asked over HTTP.
-pub(crate) struct Provider {
-    /// What authors write before the `/`; the first is listed.
-    pub(crate) names: &'static [&'static str],
-    /// What it speaks, for the reference.
-    pub(crate) doc: &'static str,
-    /// The name of one of its models, for messages.
-    pub(crate) example: &'static str,
-    pub(crate) base_url: &'static str,
-    pub(crate) base_url_env: &'static str,
-    /// The variables that may hold its key.
-    pub(crate) key_env: &'static [&'static str],
-    pub(crate) price_list: &'static str,
-    /// Makes an address of what authors may write for one.
-    pub(crate) complete: fn(&str) -> String,
-    /// The path of an address, in the one form that requests are appended to.
-    pub(crate) path: fn(&str) -> &str,
-    /// Adds the settings that a host needs and the author did not write.
-    pub(crate) settings: fn(&mut Vec<(String, Value)>, &str),
 }
 
 /// How replies come in pieces.
@@ -112,6 +98,10 @@ impl Codec {
     pub(crate) const OPENAI_RESPONSES: Codec = Codec(&openai_responses::ENTRY);
     pub(crate) const ANTHROPIC_MESSAGES: Codec = Codec(&anthropic_messages::ENTRY);
     pub(crate) const GEMINI_GENERATE: Codec = Codec(&gemini_generate::ENTRY);
+    pub(crate) const OLLAMA_CHAT: Codec = Codec(&ollama_chat::ENTRY);
+    pub(crate) const BEDROCK_CONVERSE: Codec = Codec(&bedrock_converse::ENTRY);
+    pub(crate) const VERTEX_GENERATE: Codec = Codec(&gemini_generate::ON_VERTEX);
+    pub(crate) const VERTEX_MESSAGES: Codec = Codec(&anthropic_messages::ON_VERTEX);
 
     /// Every codec.
     pub fn all() -> impl Iterator<Item = Codec> {
@@ -136,11 +126,6 @@ impl Codec {
     /// The provider's own headers. In their values `${key}` stands for the key; without a key such a header is not sent.
     pub fn headers(self) -> &'static [(&'static str, &'static str)] {
         self.0.headers
-    }
-
-    /// The provider whose models it asks by default.
-    pub(crate) fn provider(self) -> Option<&'static Provider> {
-        self.0.provider.as_ref()
     }
 
     /// The codec that asks the same provider for embeddings; `None` when it has none.
@@ -170,7 +155,7 @@ impl Codec {
         }
         let request_id = |name: &str| (received.header)(name).map(str::to_owned);
         let mut reply = (self.0.decode)(received.body)?;
-        if let Some(id) = request_id("x-request-id").or_else(|| request_id("request-id")) {
+        if let Some(id) = ["x-request-id", "request-id", "x-amzn-requestid"].into_iter().find_map(request_id) {
             reply.served.request_id = Some(id);
         }
         Ok(reply.counted())
@@ -198,12 +183,12 @@ impl fmt::Debug for Codec {
 }
 
 /// Whether a setting is there.
-fn has(settings: &[(String, Value)], name: &str) -> bool {
+pub(crate) fn has(settings: &[(String, Value)], name: &str) -> bool {
     settings.iter().any(|(it, _)| it == name)
 }
 
 /// A path without its last segment, where it is this one.
-fn without_last<'p>(path: &'p str, segment: &str) -> &'p str {
+pub(crate) fn without_last<'p>(path: &'p str, segment: &str) -> &'p str {
     match path.strip_suffix(segment) {
         Some("") => "",
         Some(rest) if rest.ends_with('/') => rest.trim_end_matches('/'),

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::body::{self, Json, Object, SchemaJson};
 use super::settings::Settings;
 use super::{
-    Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest, envelope, lenient, media,
+    Entry, Events, Failure, Pieces, Reply, Structured, Unsupported, WireRequest, envelope, lenient, media,
     need_objects, ollama_embed, parsed,
 };
 
@@ -26,18 +26,6 @@ pub(super) static ENTRY: Entry = Entry {
     decode,
     pieces: Some(Pieces { is_sse: false, events: || Box::<Stream>::default() }),
     embedding: Some(&ollama_embed::ENTRY),
-    provider: Some(Provider {
-        names: &["ollama"],
-        doc: "Ollama's own chat",
-        example: "NAME",
-        base_url: "http://127.0.0.1:11434",
-        base_url_env: "OLLAMA_HOST",
-        key_env: &[],
-        price_list: "ollama",
-        complete: full_address,
-        path: |it| it,
-        settings: |_, _| (),
-    }),
 };
 
 fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
@@ -205,7 +193,7 @@ struct FunctionIn<'d> {
 }
 
 /// `OLLAMA_HOST` may be a host, a port or both, and the address that a server listens on.
-fn full_address(written: &str) -> String {
+pub(crate) fn full_address(written: &str) -> String {
     let (scheme, rest) = written.trim().split_once("://").unwrap_or(("", written.trim()));
     let (authority, path) = match rest.find('/') {
         Some(at) => rest.split_at(at),

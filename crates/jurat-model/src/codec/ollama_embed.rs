@@ -14,7 +14,6 @@ pub(super) static ENTRY: Entry = Entry {
     decode,
     pieces: None,
     embedding: Some(&ENTRY),
-    provider: None,
 };
 
 fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Unsupported> {

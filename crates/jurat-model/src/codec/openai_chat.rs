@@ -10,7 +10,7 @@ use std::fmt;
 use jurat_core::effect::{
     Endpoint, Finish, Media, MediaKind, Message, ModelRequest, Part, Served, ToolCall, ToolChoice, Usage,
 };
-use jurat_format::value::{Val, Value};
+use jurat_format::value::Value;
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -18,8 +18,8 @@ use serde_json::value::RawValue;
 use super::body::{self, Json, Object, SchemaJson};
 use super::settings::Settings;
 use super::{
-    ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest,
-    arguments, arguments_text, envelope, has, lenient, media, openai_embeddings, parsed, strict,
+    ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Reply, Structured, Unsupported, WireRequest, arguments,
+    arguments_text, envelope, lenient, media, openai_embeddings, parsed, strict,
 };
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("authorization", "Bearer ${key}")];
@@ -32,23 +32,6 @@ pub(super) static ENTRY: Entry = Entry {
     decode,
     pieces: Some(Pieces { is_sse: true, events: || Box::<Stream>::default() }),
     embedding: Some(&openai_embeddings::ENTRY),
-    provider: Some(Provider {
-        names: &["openai"],
-        doc: "chat completions, which most other servers speak too",
-        example: "gpt-5-mini",
-        base_url: "https://api.openai.com/v1",
-        base_url_env: "OPENAI_BASE_URL",
-        key_env: &["OPENAI_API_KEY"],
-        price_list: "openai",
-        complete: str::to_owned,
-        path: with_version,
-        settings: |settings, host| {
-            if !has(settings, "structured") {
-                let way = super::structured::usual_at(host);
-                settings.extend(way.map(|it| ("structured".to_owned(), Val::from(it.to_owned()))));
-            }
-        },
-    }),
 };
 
 fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
@@ -64,9 +47,9 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
         body.list("messages", &request.messages, write_message);
         body.optional("temperature", settings.temperature.map(Json));
         body.optional("top_p", settings.top_p.map(Json));
-        let max_tokens = if is_openai(&endpoint.address) { "max_completion_tokens" } else { "max_tokens" };
-        body.optional(max_tokens, settings.max_tokens.map(Json));
-        body.optional("seed", settings.seed.map(Json));
+        body.optional(max_tokens_name(endpoint, &settings), settings.max_tokens.map(Json));
+        let seed = if settings.quirk("seed") == Some("random_seed") { "random_seed" } else { "seed" };
+        body.optional(seed, settings.seed.map(Json));
         match (&request.output, settings.structured) {
             (None, _) | (Some(_), Some(Structured::Prompt)) => {}
             (Some(_), Some(Structured::JsonObject)) => {
@@ -103,10 +86,18 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
         }
         if stream {
             body.member("stream", &true);
-            body.object("stream_options", |options| options.member("include_usage", &true));
+            if settings.quirk("stream_options") != Some("none") {
+                body.object("stream_options", |options| options.member("include_usage", &true));
+            }
         }
     })?;
     Ok(WireRequest { path: "/chat/completions".to_owned(), body })
+}
+
+/// The name of the bound of a reply. OpenAI's reasoning models refuse the old one, and most other servers do not know the new one.
+fn max_tokens_name(endpoint: &Endpoint, settings: &Settings<'_>) -> &'static str {
+    let is_new = settings.quirk("max_tokens") == Some("max_completion_tokens") || is_openai(&endpoint.address);
+    if is_new { "max_completion_tokens" } else { "max_tokens" }
 }
 
 /// What it takes beside text. Which images a server knows is for it to say: many speak this interface.
@@ -185,11 +176,6 @@ fn write_choice(body: &mut Object<'_, '_>, name: &str) {
         choice.member("type", "function");
         choice.object("function", |function| function.member("name", name));
     });
-}
-
-/// An address without a path gets the version that requests have.
-pub(super) fn with_version(path: &str) -> &str {
-    if path.is_empty() { "v1" } else { path }
 }
 
 /// Whether an address is OpenAI's own, in any of its regions.

@@ -15,8 +15,8 @@ use super::body::{self, Json, Object, SchemaJson};
 use super::openai_chat::{self, InputDetails, OutputDetails};
 use super::settings::Settings;
 use super::{
-    Entry, Events, Failure, Pieces, Provider, Reply, Structured, Unsupported, WireRequest, arguments_text, envelope,
-    lenient, media, openai_embeddings, parsed, strict,
+    Entry, Events, Failure, Pieces, Reply, Structured, Unsupported, WireRequest, arguments_text, envelope, lenient,
+    media, openai_embeddings, parsed, strict,
 };
 
 pub(super) static ENTRY: Entry = Entry {
@@ -27,18 +27,6 @@ pub(super) static ENTRY: Entry = Entry {
     decode,
     pieces: Some(Pieces { is_sse: true, events: || Box::<Stream>::default() }),
     embedding: Some(&openai_embeddings::ENTRY),
-    provider: Some(Provider {
-        names: &["openai-responses"],
-        doc: "OpenAI's responses",
-        example: "gpt-5-mini",
-        base_url: "https://api.openai.com/v1",
-        base_url_env: "OPENAI_BASE_URL",
-        key_env: &["OPENAI_API_KEY"],
-        price_list: "openai",
-        complete: str::to_owned,
-        path: openai_chat::with_version,
-        settings: |_, _| (),
-    }),
 };
 
 fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {

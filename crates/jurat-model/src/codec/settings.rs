@@ -15,6 +15,8 @@ pub(super) struct Settings<'e> {
     pub(super) extra: Option<&'e Map<'static>>,
     /// How the endpoint is sent the schema of a reply; the codec's own way when it is absent.
     pub(super) structured: Option<Structured>,
+    /// In what the provider differs from others of its codec.
+    quirks: Option<&'e Map<'static>>,
 }
 
 impl<'e> Settings<'e> {
@@ -28,10 +30,16 @@ impl<'e> Settings<'e> {
                 ("seed", _) => settings.seed = Some(value),
                 ("extra", Val::Map(extra)) => settings.extra = Some(extra),
                 ("structured", _) => settings.structured = value.as_str().and_then(Structured::named),
+                ("quirks", Val::Map(quirks)) => settings.quirks = Some(quirks),
                 _ => return Err(Unsupported(format!("there is no setting `{name}`"))),
             }
         }
         Ok(settings)
+    }
+
+    /// In what the provider differs from others of its codec.
+    pub(super) fn quirk(&self, name: &str) -> Option<&'e str> {
+        self.quirks?.get(name)?.as_str()
     }
 
     /// Refuses ways to send the schema that a provider does not have.

@@ -15,7 +15,7 @@ pub(super) fn texts<'r>(
     endpoint: &'r Endpoint,
     request: &'r ModelRequest,
 ) -> Result<(Vec<&'r str>, Option<&'r Map<'static>>), Unsupported> {
-    let Settings { temperature, top_p, max_tokens, seed, extra, structured: _ } = Settings::of(endpoint)?;
+    let Settings { temperature, top_p, max_tokens, seed, extra, structured: _, .. } = Settings::of(endpoint)?;
     let sampling = [("temperature", temperature), ("top_p", top_p), ("max_tokens", max_tokens), ("seed", seed)];
     if let Some((name, _)) = sampling.iter().find(|(_, it)| it.is_some()) {
         return Err(Unsupported(format!("an embedding has no `{name}`; leave it out")));

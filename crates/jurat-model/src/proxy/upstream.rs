@@ -10,8 +10,10 @@ use hyper::body::Incoming;
 use super::Operation;
 use super::members::{Members, Places};
 use super::serve::Shared;
+use crate::key::Signable;
 use crate::transport::connection::{Connection, SendError};
 use crate::transport::http::Http;
+use crate::transport::wall_clock;
 
 /// Headers that concern one connection, or that are ours to say.
 const OWN: [HeaderName; 16] = [
@@ -181,7 +183,14 @@ impl Shared {
             path = format!("{path}?{query}");
         }
         path = http.target.with_query(path);
-        let request = self.dialer.request(&http.target, method, path, headers(http, asked), body);
+        let mut headers = headers(http, asked);
+        let now_ms = wall_clock();
+        let issued = http.key.issued(None, now_ms, None).await.map_err(|it| Unanswered::unsent(it.message))?;
+        let uri = format!("{}{path}", http.target.shown());
+        let signable = Signable { method: method.as_str(), uri: &uri, body: &body, now_ms };
+        let authenticated = http.key.authenticate(&mut headers, issued.as_deref(), &signable);
+        authenticated.map_err(|it| Unanswered::unsent(it.message))?;
+        let request = self.dialer.request(&http.target, method, path, headers, body);
         let request = request.map_err(Unanswered::unsent)?;
         match tokio::time::timeout(self.options.timeout, self.idle.send(&self.dialer, &http.target, request)).await {
             Ok(sent) => sent.map_err(Unanswered::from),

@@ -1,19 +1,21 @@
 //! One request and its reply.
 
 use std::error::Error as _;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, Method, Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use jurat_core::effect::FaultKind;
+use jurat_core::effect::{FaultClass, FaultKind};
 
 use super::connection::{Target, Unanswered, Wire, words};
 use super::lane::Lane;
 use super::secret::Secrets;
 use super::{Failed, Transport};
 use crate::codec::{Codec, Failure, Received, Reply};
+use crate::key::{Issued, Key, Signable};
 
 /// The largest reply that is read.
 const MAX_REPLY: usize = 64 << 20;
@@ -29,10 +31,13 @@ pub(crate) struct Http {
     /// Everything but the host. Values that are secrets are marked so, and are not shown.
     pub(crate) headers: HeaderMap,
     pub(crate) secrets: Secrets,
+    /// What authenticates requests beside the headers.
+    pub(crate) key: Key,
 }
 
 impl Transport {
-    /// Makes one request. The connection comes back when another request can use it.
+    /// Makes one request, and another one with a new key where a command gives one for the key that was refused. The connection comes back when
+    /// another request can use it.
     pub(super) async fn exchange(
         &self,
         lane: &Lane,
@@ -41,10 +46,40 @@ impl Transport {
         body: Bytes,
         stream: bool,
     ) -> (Result<Reply, Failed>, Option<Wire>) {
-        let (mut wire, response) = match self.followed(lane, http, path, body).await {
+        let mut refused = None;
+        loop {
+            let now_ms = (self.options.now_ms)();
+            let issued = match http.key.issued(refused.as_ref(), now_ms, self.options.supervisor.as_ref()).await {
+                Ok(issued) => issued,
+                Err(failed) => return (Err(failed), None),
+            };
+            let (result, wire) = self.once(lane, http, issued.as_ref(), path, body.clone(), stream).await;
+            match (&result, issued) {
+                (Err(failed), Some(issued)) if failed.class == FaultClass::WrongKey && refused.is_none() => {
+                    refused = Some(issued);
+                }
+                _ => return (result, wire),
+            }
+        }
+    }
+
+    async fn once(
+        &self,
+        lane: &Lane,
+        http: &Http,
+        issued: Option<&Arc<Issued>>,
+        path: &str,
+        body: Bytes,
+        stream: bool,
+    ) -> (Result<Reply, Failed>, Option<Wire>) {
+        let scrubbed = |message| {
+            let message = http.secrets.scrubbed(message);
+            issued.map_or_else(|| message.clone(), |it| it.secrets.scrubbed(message.clone()))
+        };
+        let (mut wire, response) = match self.followed(lane, http, issued, path, body).await {
             Ok(sent) => sent,
             Err(failed) => {
-                return (Err(Failed { message: http.secrets.scrubbed(failed.message), ..failed }), None);
+                return (Err(Failed { message: scrubbed(failed.message), ..failed }), None);
             }
         };
         // What fails after a status of success has been worked on, an error in the middle of a stream too.
@@ -55,11 +90,12 @@ impl Transport {
         let result = match result {
             Ok(mut reply) => {
                 http.secrets.scrub_reply(&mut reply);
+                issued.inspect(|it| it.secrets.scrub_reply(&mut reply));
                 Ok(reply)
             }
             Err(failed) => {
                 let may_cost = failed.may_cost || may_cost;
-                Err(Failed { message: http.secrets.scrubbed(failed.message), may_cost, ..failed })
+                Err(Failed { message: scrubbed(failed.message), may_cost, ..failed })
             }
         };
         (result, wire)
@@ -70,12 +106,17 @@ impl Transport {
         &self,
         lane: &Lane,
         http: &Http,
+        issued: Option<&Arc<Issued>>,
         path: &str,
         body: Bytes,
     ) -> Result<(Wire, Response<Incoming>), Failed> {
         let mut path = http.target.with_query(format!("{}{path}", http.target.base_path));
         for _ in 0..MAX_HOPS {
-            let request = self.dialer.request(&http.target, Method::POST, path, http.headers.clone(), body.clone());
+            let mut headers = http.headers.clone();
+            let uri = format!("{}{path}", http.target.shown());
+            let signable = Signable { method: "POST", uri: &uri, body: &body, now_ms: (self.options.now_ms)() };
+            http.key.authenticate(&mut headers, issued.map(|it| &**it), &signable)?;
+            let request = self.dialer.request(&http.target, Method::POST, path, headers, body.clone());
             let request = request.map_err(|it| Failed::new(FaultKind::Unsupported, it))?;
             let (wire, response) = self.send(lane, http, request).await?;
             match redirected(&http.target, &response)? {

@@ -7,6 +7,7 @@ mod faults;
 mod functions;
 mod golden;
 mod hostile;
+mod keys;
 mod laws;
 mod limits;
 mod network;

@@ -169,7 +169,9 @@ fn a_key_is_there_before_anything_is_asked() {
 
 #[test]
 fn what_cannot_be_asked_says_why() {
-    const ALL: &str = "`openai`, `openai-responses`, `anthropic`, `gemini`, `ollama`, `script`, `exec` and `call`";
+    const ALL: &str = "`openai`, `openai-responses`, `anthropic`, `gemini`, `ollama`, `azure`, `bedrock`, `vertex`, \
+                       `vertex-anthropic`, `mistral`, `groq`, `deepseek`, `moonshot`, `openrouter`, `together`, `fireworks`, `xai`, \
+                       `cerebras`, `huggingface`, `litellm`, `vllm`, `lmstudio`, `llamacpp`, `script`, `exec` and `call`";
     is_refused("gpt-5", "{}", &[], &format!("`gpt-5` is not `provider/model`; providers are {ALL}"));
     is_refused("/x", "{}", &[], &format!("`/x` is not `provider/model`; providers are {ALL}"));
     is_refused(
@@ -266,7 +268,8 @@ fn embeddings_are_requested_from_providers_that_have_them() {
         "{}",
         &[("ANTHROPIC_API_KEY", "x")],
         "`anthropic/claude-haiku-4-5` cannot be asked for embeddings: its provider has none; models of `openai`, \
-         `openai-responses`, `gemini`, `ollama`, `script`, `exec` or `call` can",
+         `openai-responses`, `gemini`, `ollama`, `azure`, `mistral`, `groq`, `deepseek`, `moonshot`, `openrouter`, `together`, \
+         `fireworks`, `xai`, `cerebras`, `huggingface`, `litellm`, `vllm`, `lmstudio`, `llamacpp`, `script`, `exec` or `call` can",
     );
     embeds(
         "openai/text-embedding-3-small",
@@ -289,4 +292,136 @@ fn providers_that_take_no_schema_get_it_in_the_prompt() {
     let refused = refused.map_err(|it| it.to_string());
     let expected = "`anthropic/m` cannot be asked like this: Anthropic has no `structured: json_object`; leave it out";
     assert_eq!(refused.map(|it| it.name), Err(expected.to_owned()));
+}
+
+#[test]
+fn presets_have_an_address_a_key_and_quirks() {
+    for (spec, env, expected) in [
+        (
+            "mistral/m",
+            ("MISTRAL_API_KEY", "x"),
+            r#"openai_chat https://api.mistral.ai/v1 m MISTRAL_API_KEY quirks={"seed": "random_seed", "stream_options": "none"}"#,
+        ),
+        (
+            "groq/openai/gpt-oss-20b",
+            ("GROQ_API_KEY", "x"),
+            r#"openai_chat https://api.groq.com/openai/v1 openai/gpt-oss-20b GROQ_API_KEY quirks={"max_tokens": "max_completion_tokens"}"#,
+        ),
+        (
+            "deepseek/m",
+            ("DEEPSEEK_API_KEY", "x"),
+            r#"openai_chat https://api.deepseek.com/v1 m DEEPSEEK_API_KEY structured="json_object""#,
+        ),
+        ("together/m", ("TOGETHER_API_KEY", "x"), "openai_chat https://api.together.xyz/v1 m TOGETHER_API_KEY"),
+        ("llamacpp/m", ("NONE", ""), "openai_chat http://127.0.0.1:8080/v1 m no key"),
+        ("vllm/m", ("VLLM_API_KEY", "x"), "openai_chat http://127.0.0.1:8000/v1 m VLLM_API_KEY"),
+        ("vllm/m", ("VLLM_BASE_URL", "http://box:9"), "openai_chat http://box:9/v1 m no key"),
+    ] {
+        is_asked(spec, "{}", &[env], expected);
+    }
+    is_refused(
+        "groq/m",
+        "{}",
+        &[],
+        "`groq/m` needs a key: set `GROQ_API_KEY` in the environment, or in a file `.env` beside the suite, above it up to the root of the project, or in the current directory",
+    );
+}
+
+#[test]
+fn azure_has_two_forms_of_address() {
+    let env = |url| [("AZURE_OPENAI_ENDPOINT", url), ("AZURE_OPENAI_API_KEY", "x")];
+    let quirks = r#"quirks={"max_tokens": "max_completion_tokens"}"#;
+    for (url, address) in [
+        ("https://h.openai.azure.com/", "https://h.openai.azure.com/openai/v1"),
+        ("https://h.openai.azure.com/openai/v1/", "https://h.openai.azure.com/openai/v1"),
+        (
+            "https://h.openai.azure.com?api-version=2024-10-21",
+            "https://h.openai.azure.com/openai/deployments/d?api-version=2024-10-21",
+        ),
+        (
+            "https://h.openai.azure.com/openai/deployments/other?api-version=2024-10-21",
+            "https://h.openai.azure.com/openai/deployments/other?api-version=2024-10-21",
+        ),
+    ] {
+        is_asked("azure/d", "{}", &env(url), &format!("openai_chat {address} d AZURE_OPENAI_API_KEY {quirks}"));
+    }
+    is_refused(
+        "azure/d",
+        "{}",
+        &[("AZURE_OPENAI_API_KEY", "x")],
+        "`azure/d` needs an address: set `AZURE_OPENAI_ENDPOINT` in the environment or in a file `.env`, or write `base_url`",
+    );
+    is_refused(
+        "azure/d",
+        r#"{"base_url": "https://h.openai.azure.com"}"#,
+        &[],
+        "`azure/d` needs a key: set `AZURE_OPENAI_API_KEY` in the environment, or in a file `.env` beside the suite, above it up to the root of the project, or in the current directory",
+    );
+}
+
+#[test]
+fn vertex_and_bedrock_have_their_region_in_the_address() {
+    let token = ("GOOGLE_OAUTH_ACCESS_TOKEN", "x");
+    let project = ("GOOGLE_CLOUD_PROJECT", "my-project");
+    is_asked(
+        "vertex/gemini-2.5-flash",
+        "{}",
+        &[token, project, ("GOOGLE_CLOUD_LOCATION", "europe-west1")],
+        "vertex_generate https://europe-west1-aiplatform.googleapis.com/v1/projects/my-project/locations/europe-west1 \
+         gemini-2.5-flash GOOGLE_OAUTH_ACCESS_TOKEN",
+    );
+    is_asked(
+        "vertex-anthropic/claude-haiku-4-5@20251001",
+        "{}",
+        &[token, project, ("GOOGLE_CLOUD_LOCATION", "global")],
+        "vertex_messages https://aiplatform.googleapis.com/v1/projects/my-project/locations/global claude-haiku-4-5@20251001 \
+         GOOGLE_OAUTH_ACCESS_TOKEN max_tokens=4096",
+    );
+    is_refused(
+        "vertex/m",
+        "{}",
+        &[token, project],
+        "`base_url: https://${GOOGLE_CLOUD_LOCATION}-aiplatform.googleapis.com/v1/projects/${GOOGLE_CLOUD_PROJECT}/locations/${GOOGLE_CLOUD_LOCATION}` \
+         needs `GOOGLE_CLOUD_LOCATION`: set it in the environment or in a file `.env`",
+    );
+    // A part of the address that is more than a part would name another host.
+    is_refused(
+        "vertex/m",
+        "{}",
+        &[token, project, ("GOOGLE_CLOUD_LOCATION", "evil.example/x")],
+        "`vertex/m` cannot be asked: `GOOGLE_CLOUD_LOCATION` may hold letters, digits, `-`, `_` and `.` only",
+    );
+    let bedrock = "bedrock_converse https://bedrock-runtime.eu-west-1.amazonaws.com m";
+    let account = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_DEFAULT_REGION", "eu-west-1")];
+    is_asked("bedrock/m", "{}", &account, &format!("{bedrock} no key"));
+    let bearer = [("AWS_BEARER_TOKEN_BEDROCK", "a"), ("AWS_REGION", "eu-west-1")];
+    is_asked("bedrock/m", "{}", &bearer, &format!("{bedrock} AWS_BEARER_TOKEN_BEDROCK"));
+    is_refused(
+        "bedrock/m",
+        "{}",
+        &[("AWS_REGION", "eu-west-1"), ("AWS_ACCESS_KEY_ID", "a")],
+        "`bedrock/m` needs a key: set `AWS_BEARER_TOKEN_BEDROCK` or `AWS_SECRET_ACCESS_KEY` in the environment, or in a file `.env` beside the suite, above it up to the root of the project, or in the current directory",
+    );
+}
+
+#[test]
+fn a_key_has_one_source() {
+    is_asked(
+        "openai/m",
+        r#"{"api_key_command": "print-key --now"}"#,
+        &[OPENAI],
+        "openai_chat https://api.openai.com/v1 m no key",
+    );
+    is_refused(
+        "openai/m",
+        r#"{"api_key_command": "a", "api_key_env": "B"}"#,
+        &[],
+        "`api_key_command` of `openai/m` and `api_key_env` are two sources of one key; leave one out",
+    );
+    is_refused(
+        "openai/m",
+        r#"{"api_key_command": "a 'b"}"#,
+        &[],
+        "`api_key_command` of `openai/m` is no command: a quote is never closed",
+    );
 }

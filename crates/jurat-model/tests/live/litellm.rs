@@ -37,6 +37,19 @@ fn four_wire_formats_are_spoken() {
 }
 
 #[test]
+fn presets_ask_it_as_it_is_asked_elsewhere() {
+    let url = address("JURAT_TEST_LITELLM");
+    // The same server has the paths of its own interface, of Azure's current one and of Azure's classic one.
+    let places =
+        [("litellm", url.clone()), ("azure", format!("{url}/v1")), ("azure", format!("{url}?api-version=2024-10-21"))];
+    for (provider, url) in places {
+        let model = crate::model(&format!("{provider}/mock-ok"), &url, r#", "max_tokens": 100"#);
+        is_the_reply(&answer(ask(&model, &question("hello"), false)).text);
+        is_the_reply(&answer(ask(&model, &question("hello"), true)).text);
+    }
+}
+
+#[test]
 fn streams_are_read() {
     for provider in ["openai", "gemini"] {
         let streamed = answer(ask(&model(provider, "mock-ok"), &question("hello"), true));

@@ -9,7 +9,7 @@ use jurat_model::{Asker, Model, Transport, TransportOptions, Unmetered};
 use crate::{address, answer, ask, fault, question, value};
 
 fn model(settings: &str) -> Model {
-    crate::model("openai/smollm2", &address("JURAT_TEST_LLAMA"), settings)
+    crate::model("llamacpp/smollm2", &address("JURAT_TEST_LLAMA"), settings)
 }
 
 const CAREFUL: &str = r#", "temperature": 0, "seed": 1, "max_tokens": 24"#;

@@ -1,0 +1,276 @@
+//! Converse of Amazon Bedrock: `POST /model/MODEL/converse`, one interface for the models of many vendors.
+//!
+//! * The schema of an answer goes as `outputConfig.textFormat`, where it is a text of JSON; what models there do not enforce (bounds, patterns) goes into
+//!   descriptions, as for Anthropic. A schema that cannot be enforced goes into the prompt.
+//! * System messages come first and become `system`. One in the middle of a conversation is an error.
+//! * A model can be made to call a tool, and cannot be kept from it. There is no `seed`.
+//! * Replies come in one piece: its streams are binary frames of another kind.
+
+use std::borrow::Cow;
+
+use jurat_core::effect::{
+    Endpoint, Finish, Media, MediaKind, Message, ModelRequest, Part, Served, ToolCall, ToolChoice, Usage,
+};
+use jurat_format::value::Value;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::body::{self, Json, Object};
+use super::gemini_generate::in_path;
+use super::settings::Settings;
+use super::{
+    ANSWER, ANSWER_DESCRIPTION, Entry, Failure, Reply, Structured, Unsupported, WireRequest, arguments_text, grouped,
+    lenient, media, need_objects, not_empty, openai_chat, parsed, strict, structured, system_first,
+};
+
+pub(super) static ENTRY: Entry = Entry {
+    name: "bedrock_converse",
+    revision: 1,
+    headers: openai_chat::HEADERS,
+    encode: |endpoint, request, _| {
+        let body = body_of(endpoint, request)?;
+        Ok(WireRequest { path: format!("/model/{}/converse", in_path(&endpoint.model)), body })
+    },
+    decode,
+    pieces: None,
+    embedding: None,
+};
+
+/// What it takes beside text. Which of it a model can look at is for the model's vendor to say.
+const TAKES: [(MediaKind, &[&str]); 3] = [
+    (MediaKind::Image, &media::USUAL_IMAGES),
+    (MediaKind::Audio, &["audio/wav", "audio/mpeg", "audio/flac", "audio/ogg"]),
+    (MediaKind::Pdf, &[]),
+];
+
+fn body_of(endpoint: &Endpoint, request: &ModelRequest) -> Result<Vec<u8>, Unsupported> {
+    let settings = Settings::of(endpoint)?;
+    media::need(request, "Bedrock", &TAKES)?;
+    settings.no_seed("Bedrock")?;
+    settings.no_structured("Bedrock", &[Structured::JsonObject])?;
+    let enforced = match (&request.output, settings.structured) {
+        (Some(schema), None) => match strict::for_anthropic(schema) {
+            Some(schema) => Some(schema),
+            None => return body_of(endpoint, &structured::prompted(request, Some(Structured::Prompt))),
+        },
+        (Some(schema), Some(Structured::JsonSchema)) => Some(Cow::Borrowed(&**schema)),
+        _ => None,
+    };
+    let answer_tool = request.output.as_ref().filter(|_| settings.structured == Some(Structured::Tool));
+    if answer_tool.is_some() && !request.tools.is_empty() {
+        return Err(Unsupported::new("`structured: tool` leaves no room for other tools; leave it out"));
+    }
+    if request.tool_choice == ToolChoice::None && !request.tools.is_empty() {
+        return Err(Unsupported::new("Bedrock cannot keep a model from calling tools; offer it none"));
+    }
+    let (system, conversation) = system_first(&request.messages, "Bedrock")?;
+    need_objects(conversation, "Bedrock")?;
+    let conversation = not_empty(conversation);
+    body::write(settings.extra, |body| {
+        body.list("messages", grouped(&conversation), write_turn);
+        if !system.is_empty() {
+            body.list("system", system, |block, it| block.member("text", it.text()));
+        }
+        write_inference(body, &settings);
+        if let Some(schema) = answer_tool {
+            body.object("toolConfig", |config| {
+                config.list("tools", [schema], |tool, it| write_tool(tool, ANSWER, Some(ANSWER_DESCRIPTION), it));
+                write_choice(config, &ToolChoice::Named(ANSWER.to_owned()));
+            });
+        } else if !request.tools.is_empty() {
+            body.object("toolConfig", |config| {
+                config.list("tools", &request.tools, |tool, it| {
+                    write_tool(tool, &it.name, it.description.as_deref(), &it.parameters);
+                });
+                write_choice(config, &request.tool_choice);
+            });
+        }
+        if let Some(schema) = &enforced {
+            body.open_object("outputConfig", |config| {
+                config.object("textFormat", |format| {
+                    format.member("type", "json_schema");
+                    format.object("structure", |structure| {
+                        structure.object("jsonSchema", |it| {
+                            it.member("schema", &schema.to_json());
+                            it.member("name", "answer");
+                        });
+                    });
+                });
+            });
+        }
+    })
+}
+
+fn write_inference(body: &mut Object<'_, '_>, settings: &Settings<'_>) {
+    let Settings { temperature, top_p, max_tokens, .. } = settings;
+    if [temperature, top_p, max_tokens].iter().any(|it| it.is_some()) {
+        body.open_object("inferenceConfig", |config| {
+            config.optional("maxTokens", max_tokens.map(Json));
+            config.optional("temperature", temperature.map(Json));
+            config.optional("topP", top_p.map(Json));
+        });
+    }
+}
+
+fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
+    match messages[0] {
+        Message::Tool { .. } => {
+            body.member("role", "user");
+            body.list("content", messages, |block, message| write_result(block, message));
+        }
+        Message::Assistant { text, tool_calls } => {
+            body.member("role", "assistant");
+            let text_first = (!text.is_empty()).then_some(None);
+            let blocks = text_first.into_iter().chain(tool_calls.iter().map(Some));
+            body.list("content", blocks, |block, call| match call {
+                None => block.member("text", text),
+                Some(call) => block.object("toolUse", |it| {
+                    it.member("toolUseId", &call.id);
+                    it.member("name", &call.name);
+                    it.member("input", &Json(&call.arguments));
+                }),
+            });
+        }
+        Message::Parts(parts) => {
+            body.member("role", "user");
+            body.list("content", parts.iter(), |block, part| match part {
+                Part::Text(text) => block.member("text", text),
+                Part::Media(it) => write_media(block, it),
+            });
+        }
+        other => {
+            body.member("role", "user");
+            body.list("content", [other.text()], |block, text| block.member("text", text));
+        }
+    }
+}
+
+fn write_media(block: &mut Object<'_, '_>, it: &Media) {
+    let (kind, format) = match it.kind {
+        MediaKind::Image => ("image", it.media_type.strip_prefix("image/").unwrap_or_default()),
+        MediaKind::Audio if it.media_type == "audio/mpeg" => ("audio", "mp3"),
+        MediaKind::Audio => ("audio", it.media_type.strip_prefix("audio/").unwrap_or_default()),
+        MediaKind::Pdf => ("document", "pdf"),
+    };
+    block.object(kind, |media| {
+        media.member("format", format);
+        if it.kind == MediaKind::Pdf {
+            media.member("name", &document_name(media::name_of(it)));
+        }
+        media.object("source", |source| source.member("bytes", &media::base64(it)));
+    });
+}
+
+/// A name with the characters that it may have there.
+fn document_name(name: &str) -> String {
+    let allowed = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '(' | ')' | '[' | ']');
+    name.chars().map(|it| if allowed(it) { it } else { '-' }).collect()
+}
+
+fn write_result(block: &mut Object<'_, '_>, message: &Message) {
+    let Message::Tool { call_id, text, is_error, .. } = message else { return };
+    block.object("toolResult", |result| {
+        result.member("toolUseId", call_id);
+        result.list("content", [text], |block, text| block.member("text", text));
+        result.optional("status", is_error.then_some("error"));
+    });
+}
+
+fn write_tool(body: &mut Object<'_, '_>, name: &str, description: Option<&str>, schema: &Value) {
+    body.object("toolSpec", |tool| {
+        tool.member("name", name);
+        // A description that is empty is refused.
+        tool.optional("description", description.filter(|it| !it.is_empty()));
+        tool.object("inputSchema", |it| it.member("json", &Json(schema)));
+    });
+}
+
+fn write_choice(config: &mut Object<'_, '_>, choice: &ToolChoice) {
+    match choice {
+        ToolChoice::Auto | ToolChoice::None => {}
+        ToolChoice::Required => config.object("toolChoice", |it| it.object("any", |_| ())),
+        ToolChoice::Named(name) => {
+            config.object("toolChoice", |it| it.object("tool", |tool| tool.member("name", name)));
+        }
+    }
+}
+
+fn decode(body: &[u8]) -> Result<Reply, Failure> {
+    let response: Response<'_> = parsed(body)?;
+    let (mut text, mut tool_calls) = (String::new(), Vec::new());
+    for block in response.output.message.content {
+        text.push_str(&block.text.unwrap_or_default());
+        tool_calls.extend(block.tool_use.map(|it| ToolCall {
+            id: it.tool_use_id.0.unwrap_or_default(),
+            name: it.name,
+            arguments: lenient::arguments_of(it.input),
+        }));
+    }
+    if let Some(ix) = tool_calls.iter().position(|it| it.name == ANSWER) {
+        text = arguments_text(&tool_calls.swap_remove(ix));
+    }
+    let finish = match response.stop_reason.0.as_deref() {
+        Some("guardrail_intervened" | "content_filtered") => Finish::Refusal,
+        Some("max_tokens" | "model_context_window_exceeded") => Finish::Length,
+        _ if !tool_calls.is_empty() => Finish::ToolCalls,
+        Some("end_turn" | "stop_sequence" | "tool_use") | None => Finish::Stop,
+        Some(other) => Finish::Other(other.to_owned()),
+    };
+    let usage = response.usage.0.map(Usage::from);
+    Ok(Reply { text, tool_calls, finish, usage, served: Served::default() })
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Response<'d> {
+    #[serde(borrow)]
+    output: Output<'d>,
+    stop_reason: lenient::Text,
+    usage: lenient::Object<UsageWire>,
+}
+
+#[derive(Deserialize)]
+struct Output<'d> {
+    #[serde(borrow)]
+    message: MessageIn<'d>,
+}
+
+#[derive(Deserialize)]
+struct MessageIn<'d> {
+    #[serde(borrow)]
+    content: Vec<BlockIn<'d>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct BlockIn<'d> {
+    text: Option<String>,
+    #[serde(borrow)]
+    tool_use: Option<ToolUse<'d>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolUse<'d> {
+    tool_use_id: lenient::Text,
+    name: String,
+    #[serde(borrow)]
+    input: Option<&'d RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct UsageWire {
+    input_tokens: lenient::Count,
+    output_tokens: lenient::Count,
+    cache_read_input_tokens: lenient::Count,
+    cache_write_input_tokens: lenient::Count,
+}
+
+impl From<UsageWire> for Usage {
+    fn from(wire: UsageWire) -> Usage {
+        let cached = wire.cache_read_input_tokens.get();
+        let fresh = wire.input_tokens.get().saturating_add(wire.cache_write_input_tokens.get());
+        Usage { input: fresh.saturating_add(cached), output: wire.output_tokens.get(), cached, reasoning: 0 }
+    }
+}
