@@ -1,5 +1,7 @@
 //! What is stored of a case: its verdicts, what there is to say about them, and its row where that has to be copied.
 
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use jurat_core::case::CaseState;
@@ -44,7 +46,29 @@ pub(crate) struct Done<'d> {
     pub(crate) took: Duration,
 }
 
+/// How often a run says how far it has come.
+const SAY_PROGRESS: Duration = Duration::from_secs(1);
+
 impl CaseStore<'_> {
+    /// Says once a second how far the run has come, for those who read its file meanwhile, until the other end of the channel is gone. That something
+    /// cannot be written is reported by the next that writes.
+    pub(crate) fn report_progress(&self, end: &Receiver<()>) {
+        let (mut total, mut said) = (u64::MAX, String::new());
+        while end.recv_timeout(SAY_PROGRESS) == Err(RecvTimeoutError::Timeout) {
+            let known = self.progress.total.load(Ordering::Relaxed);
+            if known != total && self.writer.expected_cases(known).is_ok() {
+                total = known;
+            }
+            let now = self.progress.json();
+            if now != said && self.writer.progress(now.clone()).is_ok() {
+                said = now;
+                if self.plan.asks() {
+                    let _ = self.writer.summary(self.tally.rows(self.variants));
+                }
+            }
+        }
+    }
+
     /// Writes a block, unless it is empty, and returns how many cases it has.
     pub(crate) fn hand_on(&self, block: &mut BlockBuilder) -> Result<u64, RunError> {
         let Some(block) = block.close() else { return Ok(0) };
@@ -74,6 +98,9 @@ impl CaseStore<'_> {
         let keep = self.keep_all || verdict != CaseVerdict::Passed || self.plan.ask.is_some();
         block.case(done.case_ix, done.id, CaseRow { place: done.place, text: done.text, keep });
         block.took(done.took);
+        if let Some(taken) = self.tally.take(done.case_ix) {
+            block.taken(taken);
+        }
         if !self.plan.question.is_empty() {
             block.question(question_digest(&self.plan.question, done.base));
         }

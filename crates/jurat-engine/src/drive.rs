@@ -15,7 +15,7 @@ use jurat_model::tool::Toolbox;
 use crate::case_source::OpenCase;
 use crate::clock::Clock;
 use crate::effect_lane::{EffectLane, TIMEOUT};
-use crate::effects::At;
+use crate::effects::{At, LoggedOutcome};
 use crate::perform::{ActionContext, CheckEnvironment, Memory};
 use crate::{CaseLabel, RunError, agents};
 
@@ -201,7 +201,7 @@ pub(crate) struct Logged<'l> {
     lane: &'l EffectLane<'l>,
     case: &'l OpenCase,
     name: CaseLabel<'l>,
-    found: RefCell<Vec<(StepSite, Outcome, bool)>>,
+    found: RefCell<Vec<(StepSite, LoggedOutcome)>>,
 }
 
 impl<'l> Logged<'l> {
@@ -211,8 +211,8 @@ impl<'l> Logged<'l> {
 
     /// Counts what was found, once it is used.
     pub(crate) fn count(&self) {
-        for (site, outcome, is_reused) in self.found.borrow().iter() {
-            self.lane.effects.count(self.case.case_ix, *site, outcome, *is_reused);
+        for (site, LoggedOutcome { outcome, asked, is_reused }) in self.found.borrow().iter() {
+            self.lane.effects.count(self.case.case_ix, *site, asked, outcome, *is_reused);
         }
     }
 }
@@ -222,10 +222,11 @@ impl Outcomes for Logged<'_> {
         let OpenCase { case_ix, turn, .. } = *self.case;
         let at = At { case_ix, turn, name: self.name, site: step.site, node: None, clock: None };
         let logged = self.lane.effects.logged(at, &step.request)?;
-        let Some((outcome @ (Outcome::Answer(_) | Outcome::Returned(_) | Outcome::Ran(_)), is_reused)) = logged else {
-            return Ok(None);
-        };
-        self.found.borrow_mut().push((step.site, outcome.clone(), is_reused));
+        let is_whole =
+            |it: &LoggedOutcome| matches!(it.outcome, Outcome::Answer(_) | Outcome::Returned(_) | Outcome::Ran(_));
+        let Some(logged) = logged.filter(is_whole) else { return Ok(None) };
+        let outcome = logged.outcome.clone();
+        self.found.borrow_mut().push((step.site, logged));
         Ok(Some(outcome))
     }
 }

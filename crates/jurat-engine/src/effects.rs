@@ -146,6 +146,15 @@ impl Stored {
     }
 }
 
+/// What the log of a run has for a request.
+pub(crate) struct LoggedOutcome {
+    pub(crate) outcome: Outcome,
+    /// The model that was asked.
+    pub(crate) asked: String,
+    /// Whether the answer was there before the run.
+    pub(crate) is_reused: bool,
+}
+
 impl Effects<'_> {
     /// The outcome of a request, written down.
     pub(crate) async fn outcome(
@@ -186,15 +195,15 @@ impl Effects<'_> {
 
     /// What this run's own log has at a site, when it is what would be asked now, and whether it was taken over from elsewhere. It is not
     /// [counted](Effects::count).
-    pub(crate) fn logged(&self, at: At<'_>, request: &Request) -> Result<Option<(Outcome, bool)>, RunError> {
+    pub(crate) fn logged(&self, at: At<'_>, request: &Request) -> Result<Option<LoggedOutcome>, RunError> {
         let Source::World { perform, log: Some(log), .. } = &self.source else { return Ok(None) };
         let Some(logged) = log.get(at.case_ix, at.site)? else { return Ok(None) };
-        let key = perform.performer(request).map(|it| request.key(&it.key));
-        Ok(if key == Some(logged.key) {
-            Some((read_outcome(request.kind(), &logged.outcome)?, logged.reused))
-        } else {
-            None
-        })
+        let Some(performer) = perform.performer(request).filter(|it| request.key(&it.key) == logged.key) else {
+            return Ok(None);
+        };
+        let asked = performer.endpoint.map_or_else(String::new, |it| it.model.clone());
+        let outcome = read_outcome(request.kind(), &logged.outcome)?;
+        Ok(Some(LoggedOutcome { outcome, asked, is_reused: logged.reused }))
     }
 
     fn diverged(&self, at: At<'_>, why: &str) -> Outcome {
@@ -362,12 +371,13 @@ impl Effects<'_> {
         if let Outcome::Fault(fault) = &outcome {
             self.progress.note(|| format!("{}: no answer: {}", place(self.plan, at.site, at.name), fault.message));
         }
-        let n_requests = match &outcome {
-            Outcome::Answer(answer) => answer.n_requests,
-            Outcome::Fault(fault) if matches!(request, Request::Model(_)) => fault.n_requests,
-            Outcome::Fault(_) | Outcome::Returned(_) | Outcome::Ran(_) | Outcome::NotRun(_) => 0,
+        let (n_requests, n_failed) = match &outcome {
+            Outcome::Answer(answer) => (answer.n_requests, answer.n_requests.saturating_sub(1)),
+            Outcome::Fault(fault) if matches!(request, Request::Model(_)) => (fault.n_requests, fault.n_requests),
+            Outcome::Fault(_) | Outcome::Returned(_) | Outcome::Ran(_) | Outcome::NotRun(_) => (0, 0),
         };
         self.progress.n_requests.fetch_add(u64::from(n_requests), Ordering::Relaxed);
+        self.progress.failed_requests.fetch_add(u64::from(n_failed), Ordering::Relaxed);
         outcome
     }
 
@@ -378,7 +388,7 @@ impl Effects<'_> {
             Outcome::Answer(answer) => Some(answer),
             _ => None,
         };
-        self.count(at.case_ix, at.site, &found.outcome, found.is_reused);
+        self.count(at.case_ix, at.site, &stored.performer, &found.outcome, found.is_reused);
         self.tally.note_price(&found.outcome, &stored.performer);
         if found.is_logged {
             return Ok(found.outcome);
@@ -426,12 +436,12 @@ impl Effects<'_> {
         form.is_some_and(|it| it.ends_in_error(answer, max_requests))
     }
 
-    /// Adds an outcome to what the run took.
-    pub(crate) fn count(&self, case_ix: CaseIx, site: StepSite, outcome: &Outcome, is_reused: bool) {
+    /// Adds an outcome to what the run took; `asked` is who was asked for.
+    pub(crate) fn count(&self, case_ix: CaseIx, site: StepSite, asked: &str, outcome: &Outcome, is_reused: bool) {
         if let Some((_, Some(cost))) = taken(outcome) {
             self.progress.nano_usd.fetch_add((cost * 1e9).round() as u64, Ordering::Relaxed);
         }
-        self.tally.add(case_ix, site, outcome, is_reused);
+        self.tally.add(case_ix, site, asked, outcome, is_reused);
     }
 }
 

@@ -49,6 +49,7 @@ mod scripts;
 mod slice;
 mod stop;
 mod stopping;
+mod latencies;
 mod tally;
 mod variants;
 pub mod view;
@@ -66,7 +67,7 @@ pub use launch::{Beginning, Begun, Definition, LaunchError, Launched, World, lau
 pub use models::{Functions, ModelError, Models};
 pub use options::{Argument, GivenModel, OPTIONS, RunOption, RunOptions, Setting};
 pub use perform::{ActionContext, Call, CheckEnvironment, LocalFuture, Perform, Performer};
-pub use progress::{Progress, Watched};
+pub use progress::{Progress, RunProgress, Watched};
 pub use recording::{BadLine, EffectLine, EffectLines, Recorded, Recording, RecordingError, open_recording};
 pub use requirements::{Conditions, Resources, missing};
 pub use rerun::{Rerun, RerunError, RerunOf};

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use jurat_core::stopping::Monitoring;
 use jurat_core::verdict::CaseVerdict;
+use serde::{Deserialize, Serialize};
 
 /// Numbers that go up while a run is in progress.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub struct Progress {
     /// Of them, those that could not be judged.
     pub errors: AtomicU64,
     pub n_requests: AtomicU64,
+    /// Of them, those that failed.
+    pub failed_requests: AtomicU64,
     /// Requests that wait for an answer.
     pub in_flight: AtomicU64,
     /// What answers cost, in billionths of a dollar.
@@ -27,6 +30,22 @@ pub struct Progress {
     watched: Mutex<Option<Watched>>,
     /// What happened that numbers do not say, in words.
     notes: Mutex<Vec<String>>,
+}
+
+/// How far a run in progress has come, as its file says it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunProgress {
+    pub done: u64,
+    pub failed: u64,
+    pub errors: u64,
+    pub in_flight: u64,
+    pub requests: u64,
+    pub failed_requests: u64,
+    /// In billionths of a dollar.
+    pub nano_usd: u64,
+    /// The case that all others wait for, by name.
+    pub slow_case: Option<String>,
 }
 
 /// The pass rate of a run so far, between the ends of its confidence sequence.
@@ -48,6 +67,7 @@ impl Default for Progress {
             failed: zero(),
             errors: zero(),
             n_requests: zero(),
+            failed_requests: zero(),
             in_flight: zero(),
             nano_usd: zero(),
             total: AtomicU64::new(u64::MAX),
@@ -89,6 +109,22 @@ impl Progress {
         if notes.len() < MOST_NOTES {
             notes.push(words());
         }
+    }
+
+    /// What a run file says of it while the run is in progress.
+    pub(crate) fn json(&self) -> String {
+        let number = |it: &AtomicU64| it.load(Ordering::Relaxed);
+        let said = RunProgress {
+            done: number(&self.done),
+            failed: number(&self.failed),
+            errors: number(&self.errors),
+            in_flight: number(&self.in_flight),
+            requests: number(&self.n_requests),
+            failed_requests: number(&self.failed_requests),
+            nano_usd: number(&self.nano_usd),
+            slow_case: self.slow_case(),
+        };
+        serde_json::to_string(&said).expect("numbers and texts are JSON")
     }
 
     pub(crate) fn count(&self, verdict: CaseVerdict) {

@@ -17,7 +17,7 @@ use jurat_core::suite::Records;
 use jurat_core::verdict::StopReason;
 use jurat_store::journal::Journal;
 use jurat_store::run::{
-    BlockBuilder, CaseRanges, Document, Ended, FinishState, RunHead, RunLog, RunReader, RunWriter, Variant,
+    BlockBuilder, CaseRanges, Column, Document, Ended, FinishState, RunHead, RunLog, RunReader, RunWriter, Variant,
     WriterOptions,
 };
 
@@ -31,7 +31,7 @@ use crate::record_lane::RecordLane;
 use crate::recording::Recording;
 use crate::rows::{Rows, Selection};
 use crate::stopping::StopWatch;
-use crate::tally::Tally;
+use crate::tally::{MOST_LABELS, Tally};
 use crate::variants::Asked;
 use crate::{Progress, Roles, RunError, Stop};
 
@@ -272,6 +272,8 @@ impl Going<'_> {
                     }
                 });
             }
+            let (saying, said) = sync_channel::<()>(0);
+            scope.spawn(move || store.report_progress(&said));
             scope.spawn(move || {
                 let mut each = |batch| {
                     if deadline.is_some_and(|it| started.elapsed() >= it) {
@@ -302,9 +304,9 @@ impl Going<'_> {
             let lane = std::sync::Arc::new(lane);
             for _ in 0..n_threads {
                 let (waiting, lane) = (waiting.clone(), lane.clone());
-                let (opened, ended) = (opened.clone(), ended.clone());
+                let (opened, working) = (opened.clone(), (ended.clone(), saying.clone()));
                 scope.spawn(move || {
-                    let _ended = ended;
+                    let _working = working;
                     lane.begin(&opened).and_then(|()| lane.work(&waiting)).unwrap_or_else(fail);
                 });
             }
@@ -313,13 +315,14 @@ impl Going<'_> {
             if asks {
                 self.ask_all(rows, store, most_open, arriving).unwrap_or_else(fail);
             }
-            // The deadline is no longer waited for when the last of these is gone.
-            drop(ended);
+            // The deadline is no longer waited for when the last of these is gone, and progress is no longer reported.
+            drop((ended, saying));
         });
         if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
         if asks {
+            recount_labels(&tally, writer)?;
             writer.summary(tally.rows(&job.variants))?;
         }
         Ok(())
@@ -399,6 +402,20 @@ impl Going<'_> {
             }
         })
     }
+}
+
+/// Counts the labels of tasks that gave very many from what is stored, so that which of them are named does not depend on the order in which they came.
+fn recount_labels(tally: &Tally, writer: &RunWriter) -> Result<(), RunError> {
+    let tasks = tally.tasks_with_other_labels();
+    if tasks.is_empty() {
+        return Ok(());
+    }
+    writer.sync()?;
+    let reader = RunReader::open(writer.path())?;
+    for task in tasks {
+        tally.recount(task, reader.label_counts(Column::from(task), MOST_LABELS)?);
+    }
+    Ok(())
 }
 
 /// Since when answers of the journal are good. What this run itself was answered stays good however old it is: equal questions share an answer, and a run that was

@@ -1,6 +1,6 @@
 //! What answers took, added up while they come. Whole numbers, so that the order in which they come does not show.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,14 +10,18 @@ use jurat_core::judge::Marks;
 use jurat_core::plan::{CaseIx, CaseLayout, TaskIx};
 use jurat_core::report::Spent;
 use jurat_format::value::Val;
-use jurat_store::run::{Column, SummaryRow, Variant};
+use jurat_store::run::{CaseTaken, Column, SummaryRow, Variant};
 use serde::{Deserialize, Serialize};
 
+use crate::latencies::Latencies;
 use crate::slice::Slice;
 
 /// How many labels of a task are counted by themselves; a task that writes free text has no end of them.
-const MOST_LABELS: usize = 100;
+pub(crate) const MOST_LABELS: usize = 100;
 const OTHERS: &str = "(others)";
+
+/// How many models are counted by themselves. Where there are more, what each took is added up from the recorded outcomes when it is asked for.
+const MOST_MODELS: usize = 100;
 
 /// How many models without a price are named.
 const MOST_UNPRICED: usize = 10;
@@ -32,6 +36,29 @@ pub(crate) struct Given {
     /// The scores of an evaluation, by dimension.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) dimensions: BTreeMap<String, Scores>,
+    /// What its answers took; absent for a task that asks nothing, and in runs of versions that did not count it.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(crate) asked: Option<AskedOf>,
+}
+
+/// What the answers took that one task, or one model, is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AskedOf {
+    pub(crate) taken: Taken,
+    /// How long they took, in buckets.
+    pub(crate) latency: Latencies,
+    /// The sum of that, in microseconds.
+    pub(crate) latency_us: u64,
+}
+
+impl AskedOf {
+    pub(crate) fn add(&mut self, outcome: &Outcome, is_of_subject: bool, is_reused: bool) {
+        self.taken.add(outcome, is_of_subject, is_reused);
+        if let Some(latency) = latency(outcome) {
+            self.latency.add(latency);
+            self.latency_us = self.latency_us.saturating_add(micros(latency));
+        }
+    }
 }
 
 /// Scores, added up in whole numbers.
@@ -94,6 +121,11 @@ pub(crate) struct Tally {
     by_variant: Vec<Mutex<Taken>>,
     unpriced_models: Mutex<BTreeSet<String>>,
     given: Vec<Mutex<Given>>,
+    /// What answers took that cases ask for themselves.
+    own: Mutex<AskedOf>,
+    models: Mutex<BTreeMap<String, AskedOf>>,
+    /// What the cases took that are not stored yet.
+    open: Mutex<HashMap<CaseIx, CaseTaken>>,
 }
 
 /// What the answers of a run, or of a part of it, took.
@@ -126,7 +158,7 @@ pub(crate) struct Answers {
     output: u64,
     cached: u64,
     reasoning: u64,
-    nano_usd: u64,
+    pub(crate) nano_usd: u64,
     /// Those without a known cost.
     pub(crate) unpriced: u64,
 }
@@ -172,6 +204,12 @@ pub(crate) struct Whole {
     /// Models that counted their tokens and have no price.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) unpriced_models: BTreeSet<String>,
+    /// What answers took that cases asked for themselves; absent in runs of versions that did not count it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) own: Option<AskedOf>,
+    /// What answers took, by the model that gave them; absent where that was not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) models: Option<BTreeMap<String, AskedOf>>,
 }
 
 /// Dollars in whole billionths, so that sums do not depend on their order.
@@ -197,18 +235,7 @@ impl Taken {
     }
 
     fn add(&mut self, outcome: &Outcome, is_of_subject: bool, is_reused: bool) {
-        let (n_requests, n_failed) = match outcome {
-            Outcome::Answer(answer) => (answer.n_requests, answer.n_requests.saturating_sub(1)),
-            // Code that takes too long, or a tool that fails, is no request to a model.
-            Outcome::Fault(fault)
-                if fault.role.is_none() && matches!(fault.kind, FaultKind::Timeout | FaultKind::Tool) =>
-            {
-                (0, 0)
-            }
-            Outcome::Fault(fault) => (fault.n_requests, fault.n_requests),
-            Outcome::Ran(ran) => requests_of_run(&ran.artifact),
-            Outcome::Returned(_) | Outcome::NotRun(_) => (0, 0),
-        };
+        let (n_requests, n_failed) = requests(outcome);
         if !is_reused {
             self.requests += u64::from(n_requests);
             self.failed_requests += u64::from(n_failed);
@@ -219,8 +246,7 @@ impl Taken {
             live.add(&usage, cost_usd);
         }
         if let Some(latency) = latency(outcome).filter(|_| is_of_subject) {
-            let micros = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);
-            self.subject_micros = self.subject_micros.saturating_add(micros);
+            self.subject_micros = self.subject_micros.saturating_add(micros(latency));
             self.subject_answers += 1;
         }
         self.truncated += match outcome {
@@ -241,6 +267,49 @@ impl Taken {
             self.live.get_or_insert_default().merge(live);
         }
         self.truncated += other.truncated;
+    }
+}
+
+/// The requests to models behind an outcome, and how many of them failed.
+fn requests(outcome: &Outcome) -> (u32, u32) {
+    match outcome {
+        Outcome::Answer(answer) => (answer.n_requests, answer.n_requests.saturating_sub(1)),
+        // Code that takes too long, or a tool that fails, is no request to a model.
+        Outcome::Fault(fault) if fault.role.is_none() && matches!(fault.kind, FaultKind::Timeout | FaultKind::Tool) => {
+            (0, 0)
+        }
+        Outcome::Fault(fault) => (fault.n_requests, fault.n_requests),
+        Outcome::Ran(ran) => requests_of_run(&ran.artifact),
+        Outcome::Returned(_) | Outcome::NotRun(_) => (0, 0),
+    }
+}
+
+/// Adds an outcome to what its case took.
+pub(crate) fn add_to_case(case: &mut CaseTaken, outcome: &Outcome, is_reused: bool) {
+    let (n_requests, n_failed) = requests(outcome);
+    case.requests += u64::from(n_requests);
+    case.failed_requests += u64::from(n_failed);
+    case.latency_us = case.latency_us.saturating_add(latency(outcome).map_or(0, micros));
+    let Some((usage, cost_usd)) = taken(outcome) else { return };
+    case.answers += 1;
+    case.reused += u64::from(is_reused);
+    case.input += usage.input;
+    case.output += usage.output;
+    match cost_usd {
+        Some(cost) => case.nano_usd = case.nano_usd.saturating_add(nano(cost)),
+        None => case.unpriced += 1,
+    }
+}
+
+fn micros(latency: Duration) -> u64 {
+    u64::try_from(latency.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// The model that gave an answer, as its provider calls it, or as it was asked for.
+pub(crate) fn model_of<'m>(outcome: &'m Outcome, asked: &'m str) -> Option<&'m str> {
+    match outcome {
+        Outcome::Answer(answer) => Some(answer.served.model.as_deref().unwrap_or(asked)),
+        Outcome::Ran(_) | Outcome::Returned(_) | Outcome::Fault(_) | Outcome::NotRun(_) => None,
     }
 }
 
@@ -300,6 +369,9 @@ impl Tally {
             by_variant: (0..n_variants).map(|_| Mutex::default()).collect(),
             unpriced_models: Mutex::default(),
             given: (0..n_tasks).map(|_| Mutex::default()).collect(),
+            own: Mutex::default(),
+            models: Mutex::default(),
+            open: Mutex::default(),
         }
     }
 
@@ -329,12 +401,62 @@ impl Tally {
         }
     }
 
-    pub(crate) fn add(&self, case_ix: CaseIx, site: StepSite, outcome: &Outcome, is_reused: bool) {
+    /// Counts an outcome; `asked` is the model that was asked for.
+    pub(crate) fn add(&self, case_ix: CaseIx, site: StepSite, asked: &str, outcome: &Outcome, is_reused: bool) {
         let is_of_subject = site.asker.task().is_none() && Slot::numbered(site.slot) == Some(Slot::Subject);
         let variant = self.layout.variant(case_ix).and_then(|it| self.by_variant.get(it));
         for taken in [&self.whole].into_iter().chain(variant) {
             taken.lock().unwrap_or_else(PoisonError::into_inner).add(outcome, is_of_subject, is_reused);
         }
+        let is_silent = requests(outcome) == (0, 0) && taken(outcome).is_none();
+        if is_silent {
+            return;
+        }
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        add_to_case(open.entry(case_ix).or_default(), outcome, is_reused);
+        match site.asker.task().and_then(|it| self.given.get(it.index())) {
+            Some(given) => {
+                let mut given = given.lock().unwrap_or_else(PoisonError::into_inner);
+                given.asked.get_or_insert_default().add(outcome, is_of_subject, is_reused);
+            }
+            None => {
+                let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+                own.add(outcome, is_of_subject, is_reused);
+            }
+        }
+        if let Some(model) = model_of(outcome, asked) {
+            self.add_to_model(model, outcome, is_of_subject, is_reused);
+        }
+    }
+
+    fn add_to_model(&self, model: &str, outcome: &Outcome, is_of_subject: bool, is_reused: bool) {
+        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(of_model) = models.get_mut(model) {
+            of_model.add(outcome, is_of_subject, is_reused);
+        } else if models.len() <= MOST_MODELS {
+            models.entry(model.to_owned()).or_default().add(outcome, is_of_subject, is_reused);
+        }
+    }
+
+    /// What a case took that is stored now.
+    pub(crate) fn take(&self, case_ix: CaseIx) -> Option<CaseTaken> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&case_ix)
+    }
+
+    /// The tasks that gave more labels than are counted by themselves: which of them were, depends on the order in which they came.
+    pub(crate) fn tasks_with_other_labels(&self) -> Vec<TaskIx> {
+        let has_others = |given: &Mutex<Given>| {
+            given.lock().unwrap_or_else(PoisonError::into_inner).labels.contains_key(OTHERS)
+        };
+        (0..).map(TaskIx).zip(&self.given).filter(|(_, it)| has_others(it)).map(|(ix, _)| ix).collect()
+    }
+
+    /// Counts the labels of a task anew: the most frequent, and how many others there are.
+    pub(crate) fn recount(&self, task: TaskIx, (mut labels, n_others): (BTreeMap<String, u64>, u64)) {
+        if n_others > 0 {
+            *labels.entry(OTHERS.to_owned()).or_default() += n_others;
+        }
+        self.given[task.index()].lock().unwrap_or_else(PoisonError::into_inner).labels = labels;
     }
 
     /// Notes the model of a response whose tokens are known and whose cost is not: it has no price.
@@ -355,7 +477,10 @@ impl Tally {
         let read = |taken: &Mutex<Taken>| *taken.lock().unwrap_or_else(PoisonError::into_inner);
         let row = |slice: String, body: String| SummaryRow { column: Column::CASE, slice, body };
         let unpriced_models = self.unpriced_models.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let whole = Whole { taken: read(&self.whole), unpriced_models };
+        let own = *self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let models = self.models.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let models = Some(models).filter(|it| it.len() <= MOST_MODELS);
+        let whole = Whole { taken: read(&self.whole), unpriced_models, own: Some(own), models };
         let whole = serde_json::to_string(&whole).expect("numbers and texts are JSON");
         let mut rows = vec![row(String::new(), whole)];
         for (ix, given) in self.given.iter().enumerate() {

@@ -322,7 +322,7 @@ fn what_a_row_takes_counts_for_no_subject_of_scenarios() {
     let tally = Tally::new(plan.tasks.len(), variants.len(), layout);
     for (source, variant) in [(CaseSource::Row(0), 0), (CaseSource::Scenario(0), 1)] {
         let site = StepSite { asker: Asker::Case, slot: 0, turn: 0 };
-        tally.add(layout.case(source, variant), site, &Outcome::Answer(Box::new(Answer::new("yes"))), false);
+        tally.add(layout.case(source, variant), site, "", &Outcome::Answer(Box::new(Answer::new("yes"))), false);
     }
     let answers = |body: &str| serde_json::from_str::<serde_json::Value>(body).expect("it is JSON")["answers"].clone();
     let counted: Vec<_> = tally.rows(&variants).iter().map(|it| answers(&it.body)).collect();

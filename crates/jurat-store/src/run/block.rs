@@ -16,7 +16,7 @@ use super::detail::put_line;
 use super::identity::{self, id_hash, numbered_content_id};
 use super::place;
 use super::values::{write_labels, write_scores};
-use super::{Code, Column, Detail, RowPlace};
+use super::{CaseTaken, Code, Column, Detail, RowPlace, taken};
 use crate::packed::{PLAIN, Packer, put_number, sealed};
 use crate::records::RowId;
 
@@ -57,6 +57,8 @@ pub struct BlockBuilder {
     slices: HashMap<String, Vec<usize>>,
     /// What cases have at paths that group them.
     groups: BTreeMap<String, Labels>,
+    /// What the answers of each case took, up to the last that asked.
+    taken: Vec<CaseTaken>,
     packer: Packer,
 }
 
@@ -78,6 +80,8 @@ pub struct Block {
     pub(super) labels: Vec<(Column, Vec<u8>)>,
     /// What cases have at each path that groups them.
     pub(super) groups: Vec<(String, Vec<u8>)>,
+    /// What answers took; `None` when no case asked.
+    pub(super) taken: Option<Vec<u8>>,
     pub(super) details: Vec<Chunk>,
     pub(super) evidence: Vec<Chunk>,
     pub(super) counts: Vec<SliceCounts>,
@@ -180,6 +184,7 @@ impl BlockBuilder {
             labels: HashMap::new(),
             slices: HashMap::new(),
             groups: BTreeMap::new(),
+            taken: Vec::new(),
             packer: Packer::new(),
         }
     }
@@ -284,6 +289,13 @@ impl BlockBuilder {
         }
     }
 
+    /// Says what the answers of the case took. Nothing needs to be said about a case that asked nothing.
+    pub fn taken(&mut self, taken: CaseTaken) {
+        let slot = self.slot();
+        self.taken.resize(slot, CaseTaken::default());
+        self.taken.push(taken);
+    }
+
     /// Says that the case belongs to a slice of the summary, beside the whole.
     pub fn slice(&mut self, slice: &str) {
         let slot = self.slot();
@@ -315,6 +327,7 @@ impl BlockBuilder {
             scores: all_sealed(self.score_columns(&order)),
             labels: all_sealed(self.label_columns(&order)),
             groups: self.group_columns(&order),
+            taken: self.taken_column(&order),
             details: self.detail_chunks(&order),
             evidence: rows.evidence,
             counts,
@@ -414,6 +427,14 @@ impl BlockBuilder {
             (path, sealed(&write_labels(&labels.slots, &labels.words, n, packer)))
         };
         std::mem::take(&mut self.groups).into_iter().map(write).collect()
+    }
+
+    fn taken_column(&mut self, order: &Order) -> Option<Vec<u8>> {
+        if self.taken.is_empty() {
+            return None;
+        }
+        self.taken.resize(self.cases.len(), CaseTaken::default());
+        Some(sealed(&taken::write(order.slots().map(|slot| &self.taken[slot]), &mut self.packer)))
     }
 
     fn detail_chunks(&mut self, order: &Order) -> Vec<Chunk> {
@@ -519,6 +540,7 @@ impl BlockBuilder {
         self.retained.clear();
         self.retained_bytes.clear();
         self.slices.clear();
+        self.taken.clear();
     }
 }
 

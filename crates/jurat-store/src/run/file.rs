@@ -10,7 +10,7 @@ use super::block::{Block, Chunk};
 use super::error::DuplicateIds;
 use super::id_index::{Duplicates, IndexWriter};
 use super::id_runs::IdRuns;
-use super::reader::{SUMMARY_CHECKSUM, checksum, meta, read_summary};
+use super::reader::{PROGRESS, SUMMARY_CHECKSUM, checksum, meta, read_summary};
 use super::schema::{FORGET_RESULTS, LATER_BLOCK_COLUMNS, LATER_TABLES, RUN, has_column};
 use super::stats::Counting;
 use super::stored::{Reading, StoredBlock};
@@ -181,6 +181,7 @@ impl RunFile {
             let duplicates = index.finish()?;
             let ended = if duplicates.n > 0 { Ended::DuplicateIds } else { state.ended };
             file.put_meta("ended", ended.name())?;
+            file.connection.execute("DELETE FROM meta WHERE key = ?1", [PROGRESS])?;
             file.put_meta("resumable", if state.resumable && duplicates.n == 0 { "1" } else { "0" })?;
             file.put_meta("ended_at_ms", &state.at_ms.to_string())?;
             if let Some(counted) = file.counted.stored(&file.connection)? {
@@ -283,6 +284,7 @@ impl RunFile {
             }
             Message::Summary(rows) => rows.iter().try_for_each(|it| self.put_summary(it))?,
             Message::Document(document) => self.put_document(document)?,
+            Message::Fact(key, value) => self.put_meta(key, value)?,
             Message::Effects(..) | Message::Copy(_) | Message::Sync(_) | Message::Finish(..) => {}
         }
         Ok(())
@@ -326,6 +328,10 @@ impl RunFile {
         for (path, body) in &block.groups {
             let insert = "INSERT INTO grouping (path, block, body) VALUES (?1, ?2, ?3)";
             self.connection.prepare_cached(insert)?.execute(params![path, id, body])?;
+        }
+        if let Some(taken) = &block.taken {
+            let insert = "INSERT INTO taken (block, body) VALUES (?1, ?2)";
+            self.connection.prepare_cached(insert)?.execute(params![id, taken])?;
         }
         put_chunks(&self.connection, "detail", id, &block.details)?;
         put_chunks(&self.connection, "evidence", id, &block.evidence)?;

@@ -116,6 +116,21 @@ impl RunReader {
         Ok(RunState { finish, n_cases: self.sqlite(n_cases)?, self_contained })
     }
 
+    /// How many cases it will have, once that was known; of a run that has ended, how many it was to have.
+    pub fn expected_cases(&self) -> Result<Option<u64>, RunFileError> {
+        Ok(self.sqlite(meta(&self.connection, EXPECTED_CASES))?.and_then(|it| it.parse().ok()))
+    }
+
+    /// How far it has come, as JSON, while it is in progress.
+    pub fn progress(&self) -> Result<Option<String>, RunFileError> {
+        self.sqlite(meta(&self.connection, PROGRESS))
+    }
+
+    /// A number that is another whenever another process has changed the file since this reader opened it.
+    pub fn data_version(&self) -> Result<u64, RunFileError> {
+        self.sqlite(self.connection.query_row("PRAGMA data_version", [], |row| row.get(0)))
+    }
+
     /// Whether a process is writing it.
     pub fn is_being_written(&self) -> bool {
         claim::is_claimed(&self.path)
@@ -430,6 +445,12 @@ pub(crate) fn last_at_ms(path: &Path) -> Option<u64> {
         None => Some(began),
     }
 }
+
+/// The fact that says how many cases there will be.
+pub(super) const EXPECTED_CASES: &str = "expected_cases";
+
+/// The fact that says how far a run has come.
+pub(super) const PROGRESS: &str = "progress";
 
 /// The fact that holds the checksum of a summary.
 pub(super) const SUMMARY_CHECKSUM: &str = "summary_checksum";

@@ -21,7 +21,7 @@ CREATE TABLE block (
   id INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL, n INTEGER NOT NULL,
   row_hash BLOB, cases BLOB, took BLOB, places BLOB NOT NULL, ids BLOB NOT NULL, rows BLOB, questions BLOB
 ) STRICT;
-CREATE INDEX block_range ON block (first, last);
+CREATE INDEX block_range ON block (first, last, n);
 CREATE TABLE verdicts (task INTEGER NOT NULL, block INTEGER NOT NULL, codes BLOB NOT NULL) STRICT;
 CREATE UNIQUE INDEX verdicts_place ON verdicts (task, block);
 CREATE TABLE scores (task INTEGER NOT NULL, block INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
@@ -30,6 +30,7 @@ CREATE TABLE labels (task INTEGER NOT NULL, block INTEGER NOT NULL, body BLOB NO
 CREATE UNIQUE INDEX labels_place ON labels (task, block);
 CREATE TABLE grouping (path TEXT NOT NULL, block INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
 CREATE UNIQUE INDEX grouping_place ON grouping (path, block);
+CREATE TABLE taken (block INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
 CREATE TABLE detail (block INTEGER NOT NULL, first_slot INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
 CREATE UNIQUE INDEX detail_place ON detail (block, first_slot);
 CREATE TABLE evidence (block INTEGER NOT NULL, first_slot INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
@@ -61,17 +62,21 @@ CREATE TABLE event (id INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, body TEXT NO
 /// Columns that format 1 got later, in the order in which it got them. A run that an earlier version began and this one resumes lacks them.
 pub(super) const LATER_BLOCK_COLUMNS: [&str; 2] = ["rows", "questions"];
 
-/// Tables that format 1 got later, where they are missing.
+/// Tables and indexes that format 1 got later, where they are missing.
 pub(super) const LATER_TABLES: &str = "
 CREATE TABLE IF NOT EXISTS grouping (path TEXT NOT NULL, block INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
 CREATE UNIQUE INDEX IF NOT EXISTS grouping_place ON grouping (path, block);
+CREATE TABLE IF NOT EXISTS taken (block INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
+DROP INDEX IF EXISTS block_range;
+CREATE INDEX block_range ON block (first, last, n);
 ";
 
 /// What a run computes from its rows and effects, and computes again when it is resumed.
 pub(super) const FORGET_RESULTS: &str = "
-DELETE FROM block; DELETE FROM verdicts; DELETE FROM scores; DELETE FROM labels; DELETE FROM grouping; DELETE FROM detail; DELETE FROM evidence;
+DELETE FROM block; DELETE FROM verdicts; DELETE FROM scores; DELETE FROM labels; DELETE FROM grouping; DELETE FROM taken; DELETE FROM detail; DELETE FROM evidence;
 DELETE FROM id_page; DELETE FROM repeated; DELETE FROM summary;
-DELETE FROM meta WHERE key IN ('ended', 'resumable', 'ended_at_ms', 'wall_us', 'self_contained', 'effects', 'summary_checksum');
+DELETE FROM meta WHERE key IN ('ended', 'resumable', 'ended_at_ms', 'wall_us', 'self_contained', 'effects', 'summary_checksum', 'expected_cases',
+  'progress');
 ";
 
 /// Whether a table has a column.

@@ -3,8 +3,10 @@
 //! Comparing two runs looks at every verdict and at hardly any text. A column of a million verdicts is a megabyte, so columns are read whole, one
 //! after the other, and ids are read as the hashes by which the run has them in order.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
 use rusqlite::params;
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::cases::Headers;
 use super::code::unpack_codes;
@@ -13,7 +15,7 @@ use super::identity::{shown_id, text_hash};
 use super::schema::has_column;
 use super::stored::{StoredBlock, n_slots, read_cases, read_numbers};
 use super::values::{read_labels, read_scores};
-use super::{Code, Column, RunFileError, RunReader};
+use super::{CaseTaken, Code, Column, RunFileError, RunReader, taken};
 use crate::database::DatabaseError;
 use crate::packed::{Bytes, Unreadable};
 use crate::records::RowId;
@@ -80,6 +82,48 @@ impl RunReader {
         self.column(select, column.0, "labels", None, read)
     }
 
+    /// The most frequent labels of a task with their counts, ties by name, and how many cases have another one.
+    pub fn label_counts(&self, column: Column, most: usize) -> Result<(BTreeMap<String, u64>, u64), RunFileError> {
+        // A task that writes free text has as many labels as cases: their hashes are counted, not their texts.
+        let mut counts: HashMap<u64, u64> = HashMap::new();
+        self.each_label(column, &mut |label| *counts.entry(xxh3_64(label.as_bytes())).or_default() += 1)?;
+        let mut ranked: Vec<u64> = counts.values().copied().collect();
+        ranked.sort_unstable_by(|one, other| other.cmp(one));
+        let Some(least) = ranked.get(most.min(ranked.len()).saturating_sub(1)).copied() else {
+            return Ok((BTreeMap::new(), 0));
+        };
+        let n_above = ranked.iter().take_while(|it| **it > least).count();
+        let (mut labels, mut tied) = (BTreeMap::new(), BTreeSet::new());
+        self.each_label(column, &mut |label| {
+            let count = counts.get(&xxh3_64(label.as_bytes())).copied().unwrap_or_default();
+            if count > least && !labels.contains_key(label) {
+                labels.insert(label.to_owned(), count);
+            } else if count == least && !tied.contains(label) {
+                tied.insert(label.to_owned());
+                if tied.len() > most - n_above {
+                    tied.pop_last();
+                }
+            }
+        })?;
+        labels.extend(tied.into_iter().map(|it| (it, least)));
+        let n_others = counts.values().sum::<u64>() - labels.values().sum::<u64>();
+        Ok((labels, n_others))
+    }
+
+    /// Hands on every label of a task, in no order that means anything.
+    fn each_label(&self, column: Column, take: &mut dyn FnMut(&str)) -> Result<(), RunFileError> {
+        let select = "SELECT block.n, labels.body FROM labels JOIN block ON block.id = labels.block WHERE task = ?1";
+        let mut select = self.sqlite(self.reading().connection.prepare_cached(select))?;
+        let mut rows = self.sqlite(select.query([column.0]))?;
+        while let Some(row) = self.sqlite(rows.next())? {
+            let (n, body): (u64, Vec<u8>) = (self.sqlite(row.get(0))?, self.sqlite(row.get(1))?);
+            let labels = n_slots(n).and_then(|n| read_labels(&body, n));
+            let labels = labels.map_err(|it| self.of_part("labels.body", it))?;
+            labels.iter().flatten().for_each(|it| take(it));
+        }
+        Ok(())
+    }
+
     /// How long each case took, in microseconds, by the number of the case; nothing at all where that was not measured.
     pub fn took(&self) -> Result<Vec<Option<u64>>, RunFileError> {
         let select = "SELECT first, n, cases, took FROM block WHERE ?1 = 0 AND took IS NOT NULL";
@@ -101,6 +145,18 @@ impl RunReader {
         let read = |stored: Option<&[u8]>, n: usize| read_labels(stored.ok_or(Unreadable::Damaged)?, n);
         let groups = self.column(select, path, "grouping", None, read)?;
         Ok((!groups.is_empty()).then_some(groups))
+    }
+
+    /// What the answers of each case took, by the number of the case; nothing at all where no case asked. `None` when the run does not say, because an
+    /// earlier version wrote it.
+    pub fn taken(&self) -> Result<Option<Vec<CaseTaken>>, RunFileError> {
+        if !self.sqlite(has_column(self.reading().connection, "taken", "body"))? {
+            return Ok(None);
+        }
+        let select = "SELECT block.first, block.n, block.cases, taken.body FROM taken
+             JOIN block ON block.id = taken.block WHERE ?1 = 0";
+        let read = |stored: Option<&[u8]>, n: usize| taken::read(stored.ok_or(Unreadable::Damaged)?, n);
+        self.column(select, Column::CASE.0, "taken.body", CaseTaken::default(), read).map(Some)
     }
 
     /// A digest for each case, by the number of the case; 0 where there is none. `None` when the run has no such digests: an earlier version wrote it,

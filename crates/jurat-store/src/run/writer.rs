@@ -15,6 +15,7 @@ use super::block::Block;
 use super::claim::Claim;
 use super::error::{DuplicateIds, FinishError, WriteError};
 use super::file::RunFile;
+use super::reader::{EXPECTED_CASES, PROGRESS};
 use super::{FinishState, RunFileError, RunHead};
 use crate::effects::RecordedEffect;
 use crate::journal::Journal;
@@ -62,6 +63,7 @@ pub(super) enum Message {
     Event(u64, String),
     Summary(Vec<SummaryRow>),
     Document(super::Document),
+    Fact(&'static str, String),
     Sync(SyncSender<Result<(), WriteError>>),
     Finish(FinishState, SyncSender<Result<Option<DuplicateIds>, WriteError>>),
 }
@@ -143,6 +145,16 @@ impl RunWriter {
     /// Writes a document, in place of what it said before.
     pub fn document(&self, document: super::Document) -> Result<(), WriteError> {
         self.send(Message::Document(document))
+    }
+
+    /// Says how many cases the run will have, once that is known.
+    pub fn expected_cases(&self, n: u64) -> Result<(), WriteError> {
+        self.send(Message::Fact(EXPECTED_CASES, n.to_string()))
+    }
+
+    /// Says how far the run has come, as JSON, in place of what was said before. It is gone when the run has ended.
+    pub fn progress(&self, json: String) -> Result<(), WriteError> {
+        self.send(Message::Fact(PROGRESS, json))
     }
 
     /// Waits until everything that was handed over so far is committed.
@@ -255,7 +267,7 @@ impl Writing {
                 Message::Sync(answer) => drop(answer.send(result.clone())),
                 Message::Finish(state, answer) => drop(answer.send(result.clone().and_then(|()| self.finish(state)))),
                 Message::Copy(effect) => drop(self.copies.fetch_sub(n_bytes(&effect), Ordering::Relaxed)),
-                Message::Event(..) | Message::Summary(_) | Message::Document(_) => {}
+                Message::Event(..) | Message::Summary(_) | Message::Document(_) | Message::Fact(..) => {}
             }
         }
     }

@@ -339,7 +339,7 @@ fn case_data(page: &CasesPage, row: &CaseRow) -> Value {
         })
         .collect();
     let spent = row.spent.as_ref().map(|it: &Spent| {
-        json!({ "responses": it.answers, "tokens": it.tokens, "cost_usd": it.cost_usd(), "latency_us": it.latency.as_micros() as u64 })
+        json!({ "responses": it.answers, "tokens": it.tokens, "cost_usd": it.cost_usd(), "latency_us": it.latency().as_micros() as u64 })
     });
     json!({
         "id": row.id,

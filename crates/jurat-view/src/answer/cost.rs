@@ -1,5 +1,7 @@
 //! What a run took: money, tokens and time, by task, model and case.
 
+use std::time::Duration;
+
 use jurat_core::plan::CaseIx;
 use jurat_engine::view::query::{Query, Sort};
 use jurat_engine::view::{RunView, ViewError};
@@ -30,8 +32,8 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failu
     let page = CostPage {
         run: shown.id.to_owned(),
         report: view.report()?,
-        tasks: spending.tasks.iter().map(|(ix, spent)| SpentLine { name: name(*ix), spent: *spent }).collect(),
-        models: spending.models.iter().map(|(model, spent)| SpentLine { name: model.clone(), spent: *spent }).collect(),
+        tasks: spending.tasks.iter().map(|(ix, it)| SpentLine::of(name(*ix), it)).collect(),
+        models: spending.models.iter().map(|(model, it)| SpentLine::of(model.clone(), it)).collect(),
         latencies: spending.latencies,
         dearest: if asks { top(&Sort::Cost)? } else { Vec::new() },
         slowest: top(&Sort::Took)?,
@@ -46,11 +48,13 @@ fn spent_case(view: &RunView, number: u32) -> Result<Option<SpentCase>, Failure>
 }
 
 fn data(page: &CostPage) -> String {
+    let us = |it: Option<Duration>| it.map(|it| it.as_micros() as u64);
     let line = |it: &SpentLine| {
         json!({
             "name": it.name, "responses": it.spent.answers, "reused": it.spent.reused, "tokens": it.spent.tokens,
             "cost_usd": it.spent.cost_usd(), "unpriced": it.spent.unpriced, "requests": it.spent.requests,
-            "failed_requests": it.spent.failed_requests,
+            "failed_requests": it.spent.failed_requests, "latency_us": it.spent.latency().as_micros() as u64,
+            "latency_p50_us": us(it.latencies.quantile(0.5)), "latency_p95_us": us(it.latencies.quantile(0.95)),
         })
     };
     json!({
@@ -58,7 +62,7 @@ fn data(page: &CostPage) -> String {
         "run_id": page.run,
         "tasks": page.tasks.iter().map(line).collect::<Vec<_>>(),
         "models": page.models.iter().map(line).collect::<Vec<_>>(),
-        "latency_buckets": page.latencies.to_vec(),
+        "latency_buckets": page.latencies.counts().to_vec(),
     })
     .to_string()
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jurat_core::report::RunReport;
-use jurat_engine::view::query::{BUCKETS, Spent, bucket_end};
+use jurat_engine::view::query::{Latencies, Spent};
 use jurat_report::{counted, duration, grouped, money};
 use maud::{Markup, html};
 
@@ -22,7 +22,7 @@ pub(crate) struct CostPage {
     pub(crate) tasks: Vec<SpentLine>,
     pub(crate) models: Vec<SpentLine>,
     /// How many responses took how long.
-    pub(crate) latencies: [u64; BUCKETS],
+    pub(crate) latencies: Latencies,
     pub(crate) dearest: Vec<SpentCase>,
     pub(crate) slowest: Vec<SpentCase>,
 }
@@ -31,6 +31,13 @@ pub(crate) struct CostPage {
 pub(crate) struct SpentLine {
     pub(crate) name: String,
     pub(crate) spent: Spent,
+    pub(crate) latencies: Latencies,
+}
+
+impl SpentLine {
+    pub(crate) fn of(name: String, (spent, latencies): &(Spent, Latencies)) -> SpentLine {
+        SpentLine { name, spent: *spent, latencies: *latencies }
+    }
 }
 
 #[derive(Debug)]
@@ -48,14 +55,13 @@ pub(crate) fn page(page: &CostPage) -> Markup {
         steps: vec![("cost".to_owned(), None)],
         data: Some(route.json()),
     };
-    let n_responses: u64 = page.latencies.iter().sum();
     shell.page(&html! {
         h1 { "Cost and time" }
         @if page.tasks.is_empty() { p { "This run asked no model." } }
         (spent_table("By task", "Task", &page.tasks))
         (spent_table("By model", "Model", &page.models))
         (totals::subjects(&page.run, &page.report.subjects))
-        @if n_responses > 0 { (latencies(&page.latencies, n_responses)) }
+        @if !page.latencies.is_empty() { (latencies(&page.latencies)) }
         @if !page.dearest.is_empty() { (case_table(page, "Dearest cases", &page.dearest)) }
         (case_table(page, "Slowest cases", &page.slowest))
     })
@@ -68,7 +74,7 @@ fn spent_table(title: &str, what: &str, rows: &[SpentLine]) -> Markup {
                 h2 { (title) }
                 div.scroll tabindex="0" role="region" aria-label=(title) {
                     table.rows {
-                        thead { tr { th scope="col" { (what) } th.number scope="col" { "Responses" } th.number scope="col" { "Reused" } th.number scope="col" { "Requests" } th.number scope="col" { "Failed" } th.number scope="col" { "Tokens" } th.number scope="col" { "Cost" } th.number scope="col" { "Mean latency" } } }
+                        thead { tr { th scope="col" { (what) } th.number scope="col" { "Responses" } th.number scope="col" { "Reused" } th.number scope="col" { "Requests" } th.number scope="col" { "Failed" } th.number scope="col" { "Tokens" } th.number scope="col" { "Cost" } th.number scope="col" { "Mean latency" } th.number scope="col" { "p95" } } }
                         tbody {
                             @for row in rows {
                                 tr data-row="" {
@@ -79,7 +85,8 @@ fn spent_table(title: &str, what: &str, rows: &[SpentLine]) -> Markup {
                                     td.number { (grouped(u64::from(row.spent.failed_requests))) }
                                     td.number { (grouped(row.spent.tokens)) }
                                     td.number { (cost(&row.spent)) }
-                                    td.number { @if row.spent.answers > 0 { (duration(row.spent.latency / row.spent.answers)) } @else { span.none { "–" } } }
+                                    td.number { @if row.spent.answers > 0 { (duration(row.spent.latency() / row.spent.answers)) } @else { span.none { "–" } } }
+                                    td.number { @if let Some(within) = row.latencies.quantile(0.95) { (duration(within)) } @else { span.none { "–" } } }
                                 }
                             }
                         }
@@ -99,20 +106,13 @@ fn cost(spent: &Spent) -> Markup {
     }
 }
 
-fn latencies(counts: &[u64; BUCKETS], n: u64) -> Markup {
+fn latencies(all: &Latencies) -> Markup {
+    let (counts, n) = (all.counts(), all.total());
     let first = counts.iter().position(|it| *it > 0).unwrap_or(0);
     let last = counts.iter().rposition(|it| *it > 0).unwrap_or(0);
     let most = counts.iter().copied().max().unwrap_or(1).max(1) as f64;
     let width = 100.0 / (last - first + 1) as f64;
-    let within = |share: f64| {
-        let wanted = (share * n as f64).ceil() as u64;
-        let mut seen = 0;
-        let at = counts.iter().position(|it| {
-            seen += it;
-            seen >= wanted
-        });
-        duration(bucket_end(at.unwrap_or(last)))
-    };
+    let within = |share: f64| all.quantile(share).map(duration).unwrap_or_default();
     html! {
         section aria-labelledby="latency" {
             h2 id="latency" { "Latency of responses" }
@@ -127,10 +127,10 @@ fn latencies(counts: &[u64; BUCKETS], n: u64) -> Markup {
                     rect x=(place(ix as f64 * width)) y=(place(40.0 - height)) width=(place(width * 0.9)) height=(place(height)) {}
                 }
             }
-            p.hint { "From " (duration(bucket_end(first))) " to " (duration(bucket_end(last))) ". Counted in buckets that grow by the square root of two; the figures are upper ends of their buckets." }
+            p.hint { "From " (duration(Latencies::end(first))) " to " (duration(Latencies::end(last))) ". Counted in buckets that grow by the square root of two; the figures are upper ends of their buckets." }
             details {
                 summary { "The same as a table" }
-                table.rows { thead { tr { th scope="col" { "At most" } th.number scope="col" { "Responses" } } } tbody { @for ix in first..=last { tr { td { (duration(bucket_end(ix))) } td.number { (grouped(counts[ix])) } } } } }
+                table.rows { thead { tr { th scope="col" { "At most" } th.number scope="col" { "Responses" } } } tbody { @for ix in first..=last { tr { td { (duration(Latencies::end(ix))) } td.number { (grouped(counts[ix])) } } } } }
             }
         }
     }

@@ -4,17 +4,14 @@
 //! grew has other columns.
 
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use jurat_core::effect::wire::read_outcome;
-use jurat_core::effect::{Outcome, Usage};
 use jurat_core::plan::CaseIx;
 use jurat_store::run::{Code, Column};
 
-use crate::tally::taken;
+use super::spent::{self, Spending, Spent};
 use crate::view::{RunView, ViewError};
 
 /// How large all columns together may be.
@@ -48,44 +45,6 @@ impl Dictionary {
     fn bytes(&self) -> usize {
         self.numbers.len() * 4 + self.texts.iter().map(|it| it.len() + 24).sum::<usize>()
     }
-}
-
-/// What the answers of a case took.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Spent {
-    pub answers: u32,
-    pub reused: u32,
-    pub requests: u32,
-    pub failed_requests: u32,
-    pub tokens: u64,
-    /// In billionths of a dollar.
-    pub nano_dollars: u64,
-    /// How many answers have no known cost.
-    pub unpriced: u32,
-    pub latency: Duration,
-}
-
-/// What the answers of a whole run took, by who asked and who answered.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Spending {
-    /// By task; `None` for what cases ask themselves.
-    pub tasks: BTreeMap<Option<u32>, Spent>,
-    /// By model, as the provider calls it, or as the suite does.
-    pub models: BTreeMap<String, Spent>,
-    /// How many responses took how long.
-    pub latencies: [u64; BUCKETS],
-}
-
-/// Buckets of latencies: the first ends at 100 µs, and each is longer than the one before by the square root of two.
-pub const BUCKETS: usize = 48;
-
-/// The longest latency that a bucket counts.
-pub fn bucket_end(bucket: usize) -> Duration {
-    Duration::from_micros((100.0 * 2_f64.powf(bucket as f64 / 2.0)).round() as u64)
-}
-
-fn bucket(latency: Duration) -> usize {
-    (0..BUCKETS - 1).find(|it| latency <= bucket_end(*it)).unwrap_or(BUCKETS - 1)
 }
 
 /// Columns of several runs.
@@ -231,15 +190,15 @@ impl Columns<'_> {
         self.column(Name::Ids, |it: &Vec<String>| it.iter().map(|it| it.capacity() + 24).sum(), read)
     }
 
-    /// What the answers of each case took, added up from the recorded outcomes; empty for a run that asked nothing.
+    /// What the answers of each case took; empty for a run that asked nothing.
     pub fn spent(&self, view: &RunView) -> Result<Arc<Vec<Spent>>, ViewError> {
-        let read = || spent(view);
+        let read = || spent::of_cases(view);
         self.column(Name::Spent, |it: &Vec<Spent>| it.len() * size_of::<Spent>(), read)
     }
 
     /// What answers took, by task and by model.
     pub fn spending(&self, view: &RunView) -> Result<Arc<Spending>, ViewError> {
-        self.column(Name::Spending, |it: &Spending| 200 * (it.tasks.len() + it.models.len()), || spending(view))
+        self.column(Name::Spending, |it: &Spending| 200 * (it.tasks.len() + it.models.len()), || spent::of_run(view))
     }
 
     /// Whether the row of a case passed in some repetitions and failed in others, with the same prompt and subject.
@@ -257,83 +216,4 @@ impl Columns<'_> {
         };
         self.column(Name::Flaky, |it: &Vec<bool>| it.len(), read)
     }
-}
-
-fn spent(view: &RunView) -> Result<Vec<Spent>, ViewError> {
-    if !view.plan().asks() {
-        return Ok(Vec::new());
-    }
-    let mut all = vec![Spent::default(); view.reader().n_case_numbers()?];
-    for effect in view.reader().effects() {
-        let effect = effect?;
-        let Some(spent) = all.get_mut(effect.case_ix.0 as usize) else { continue };
-        let outcome = read_outcome(&effect.kind, &effect.outcome).map_err(crate::RunError::from)?;
-        spent.add(&outcome, effect.reused);
-    }
-    Ok(all)
-}
-
-fn spending(view: &RunView) -> Result<Spending, ViewError> {
-    let mut all = Spending { tasks: BTreeMap::new(), models: BTreeMap::new(), latencies: [0; BUCKETS] };
-    if !view.plan().asks() {
-        return Ok(all);
-    }
-    for effect in view.reader().effects() {
-        let effect = effect?;
-        let outcome = read_outcome(&effect.kind, &effect.outcome).map_err(crate::RunError::from)?;
-        if let Outcome::Answer(answer) = &outcome {
-            all.latencies[bucket(answer.latency)] += 1;
-            let model = answer.served.model.clone().unwrap_or_else(|| effect.model.clone());
-            all.models.entry(model).or_default().add(&outcome, effect.reused);
-        }
-        all.tasks.entry(effect.site.asker.task().map(|it| it.0)).or_default().add(&outcome, effect.reused);
-    }
-    Ok(all)
-}
-
-impl RunView {
-    /// What the answers of one case took.
-    pub fn spent_of(&self, case_ix: CaseIx) -> Result<Spent, ViewError> {
-        let mut spent = Spent::default();
-        for effect in self.reader().effects_of(case_ix)? {
-            let outcome = read_outcome(&effect.kind, &effect.outcome).map_err(crate::RunError::from)?;
-            spent.add(&outcome, effect.reused);
-        }
-        Ok(spent)
-    }
-}
-
-impl Spent {
-    /// What they cost in dollars, as far as that is known.
-    pub fn cost_usd(&self) -> Option<f64> {
-        (self.answers > self.unpriced).then_some(self.nano_dollars as f64 / 1e9)
-    }
-
-    fn add(&mut self, outcome: &Outcome, reused: bool) {
-        if let Some((usage, cost)) = taken(outcome) {
-            self.answers += 1;
-            self.reused += u32::from(reused);
-            self.tokens += tokens(&usage);
-            match cost {
-                Some(cost) => self.nano_dollars += (cost * 1e9).round() as u64,
-                None => self.unpriced += 1,
-            }
-        }
-        match outcome {
-            Outcome::Answer(answer) => {
-                self.latency += answer.latency;
-                self.requests += answer.n_requests;
-                self.failed_requests += answer.n_requests.saturating_sub(1);
-            }
-            Outcome::Fault(fault) => {
-                self.requests += fault.n_requests;
-                self.failed_requests += fault.n_requests;
-            }
-            Outcome::Returned(_) | Outcome::Ran(_) | Outcome::NotRun(_) => {}
-        }
-    }
-}
-
-fn tokens(usage: &Usage) -> u64 {
-    usage.input.saturating_add(usage.output)
 }

@@ -15,13 +15,16 @@ mod order;
 mod problem;
 mod scan;
 mod select;
+mod spent;
 mod syntax;
 mod term;
 
-pub use columns::{BUCKETS, ColumnCache, Columns, Dictionary, Spending, Spent, bucket_end};
+pub use crate::latencies::Latencies;
+pub use columns::{ColumnCache, Columns, Dictionary};
 pub use mask::Mask;
 pub use order::Sort;
 pub use problem::QueryProblem;
 pub use scan::{Scanned, Seeking};
 pub use select::Query;
+pub use spent::{Spending, Spent};
 pub use term::{quoted_name, quoted_value};

@@ -465,7 +465,7 @@ impl Figure {
         match self {
             Figure::Dollars => (spent.answers > spent.unpriced).then_some(spent.nano_dollars as f64 / 1e9),
             Figure::Tokens => (spent.answers > 0).then_some(spent.tokens as f64),
-            Figure::Latency => (spent.answers > 0).then_some(spent.latency.as_micros() as f64),
+            Figure::Latency => (spent.answers > 0).then_some(spent.latency().as_micros() as f64),
             Figure::Requests => has_any.then_some(f64::from(spent.requests)),
         }
     }
