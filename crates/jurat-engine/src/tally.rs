@@ -445,9 +445,8 @@ impl Tally {
 
     /// The tasks that gave more labels than are counted by themselves: which of them were, depends on the order in which they came.
     pub(crate) fn tasks_with_other_labels(&self) -> Vec<TaskIx> {
-        let has_others = |given: &Mutex<Given>| {
-            given.lock().unwrap_or_else(PoisonError::into_inner).labels.contains_key(OTHERS)
-        };
+        let has_others =
+            |given: &Mutex<Given>| given.lock().unwrap_or_else(PoisonError::into_inner).labels.contains_key(OTHERS);
         (0..).map(TaskIx).zip(&self.given).filter(|(_, it)| has_others(it)).map(|(ix, _)| ix).collect()
     }
 

@@ -173,6 +173,41 @@ pub(super) fn pack_codes(codes: &[u8]) -> Option<Vec<u8>> {
     Some(packed)
 }
 
+/// The codes of a column, of which most readers look at few.
+#[derive(Debug)]
+pub(super) enum PackedCodes {
+    All(Code),
+    /// Two to a byte, each of them the number of a code.
+    Pairs(Vec<u8>),
+}
+
+impl PackedCodes {
+    /// Reads `n` codes.
+    pub(super) fn read(packed: &[u8], n: usize) -> Result<PackedCodes, Unreadable> {
+        let code = |number: u8| Code::numbered(number).ok_or(Unreadable::Encoding(number));
+        match opened(packed)? {
+            [all] => Ok(PackedCodes::All(code(*all)?)),
+            [NIBBLES, pairs @ ..] if pairs.len() == n.div_ceil(2) => {
+                let unknown =
+                    pairs.iter().flat_map(|it| [it & 0xf, it >> 4]).find(|it| usize::from(*it) >= Code::COUNT);
+                unknown.map_or_else(|| Ok(PackedCodes::Pairs(pairs.to_vec())), |it| Err(Unreadable::Encoding(it)))
+            }
+            [NIBBLES, ..] | [] => Err(Unreadable::Damaged),
+            [other, ..] => Err(Unreadable::Encoding(*other)),
+        }
+    }
+
+    pub(super) fn get(&self, slot: usize) -> Code {
+        match self {
+            PackedCodes::All(code) => *code,
+            PackedCodes::Pairs(pairs) => {
+                let number = pairs.get(slot / 2).map_or(0, |it| (it >> (4 * (slot % 2))) & 0xf);
+                Code::numbered(number).unwrap_or(Code::Absent)
+            }
+        }
+    }
+}
+
 /// The `n` codes of a column.
 pub(super) fn unpack_codes(packed: Option<&[u8]>, n: usize) -> Result<Vec<Code>, Unreadable> {
     let code = |number: u8| Code::numbered(number).ok_or(Unreadable::Encoding(number));
@@ -198,7 +233,11 @@ mod tests {
         fn codes_come_back(codes in proptest::collection::vec(0_u8..9, 1..70)) {
             let packed = pack_codes(&codes);
             let back = unpack_codes(packed.as_deref(), codes.len()).expect("what was packed");
-            prop_assert_eq!(back.iter().map(|it| *it as u8).collect::<Vec<_>>(), codes);
+            prop_assert_eq!(back.iter().map(|it| *it as u8).collect::<Vec<_>>(), &codes[..]);
+            if let Some(packed) = packed {
+                let packed = PackedCodes::read(&packed, codes.len()).expect("what was packed");
+                prop_assert_eq!((0..codes.len()).map(|it| packed.get(it)).collect::<Vec<_>>(), back);
+            }
         }
 
         #[test]

@@ -393,7 +393,7 @@ impl RunFile {
                 let name: rusqlite::Result<String> =
                     self.connection.query_row(select, [place.source], |row| row.get(0));
                 let name = name.unwrap_or_else(|_| "`records`".to_owned());
-                let id = super::identity::shown_id(block.id(slot), None);
+                let id = super::identity::shown_id(&block.id(slot), None);
                 return Ok((format!("row {} of {name}", place.number), id));
             }
         }

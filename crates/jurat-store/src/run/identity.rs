@@ -84,27 +84,57 @@ pub(super) fn write<'i>(ids: impl Iterator<Item = RowId<'i>>) -> Vec<u8> {
     bytes
 }
 
+/// The ids of a block. Their texts are one text, because most readers look at few of them.
+#[derive(Debug, PartialEq)]
+pub(super) struct Ids {
+    texts: String,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Entry {
+    /// Where its text is.
+    Text(u32, u32),
+    Content(u128),
+}
+
+impl Ids {
+    pub(super) fn get(&self, slot: usize) -> RowId<'_> {
+        match self.entries[slot] {
+            Entry::Text(start, end) => RowId::Given(self.texts[start as usize..end as usize].into()),
+            Entry::Content(hash) => RowId::Content(hash),
+        }
+    }
+}
+
 /// Reads `n` ids.
-pub(super) fn read(packed: &[u8], n: usize) -> Result<Vec<RowId<'static>>, Unreadable> {
+pub(super) fn read(packed: &[u8], n: usize) -> Result<Ids, Unreadable> {
     let mut bytes = Bytes::of_plain(packed)?;
-    let mut ids: Vec<RowId<'static>> = Vec::with_capacity(n.min(packed.len()));
-    let mut last_text = Vec::new();
+    let mut entries: Vec<Entry> = Vec::with_capacity(n.min(packed.len()));
+    let mut texts: Vec<u8> = Vec::with_capacity(packed.len());
+    let mut last = 0..0;
     for _ in 0..n {
-        let id = match bytes.number()? {
-            form::SAME => ids.last().ok_or(Unreadable::Damaged)?.clone(),
-            form::CONTENT => RowId::Content(u128::from_be_bytes(bytes.array()?)),
+        entries.push(match bytes.number()? {
+            form::SAME => *entries.last().ok_or(Unreadable::Damaged)?,
+            form::CONTENT => Entry::Content(u128::from_be_bytes(bytes.array()?)),
             number => {
                 let n_new = usize::try_from(number - form::TEXT).map_err(|_| Unreadable::Damaged)?;
                 let n_shared = bytes.length()?;
-                let shared = last_text.get(..n_shared).ok_or(Unreadable::Damaged)?;
-                let text = [shared, bytes.take(n_new)?].concat();
-                last_text.clone_from(&text);
-                RowId::Given(String::from_utf8(text).map_err(|_| Unreadable::Damaged)?.into())
+                let start = texts.len();
+                if n_shared > last.len() {
+                    return Err(Unreadable::Damaged);
+                }
+                texts.extend_from_within(last.start..last.start + n_shared);
+                texts.extend_from_slice(bytes.take(n_new)?);
+                last = start..texts.len();
+                let place = |it: usize| u32::try_from(it).map_err(|_| Unreadable::Damaged);
+                // A part of a text is not looked at before the whole is known to be text.
+                std::str::from_utf8(&texts[last.clone()]).map_err(|_| Unreadable::Damaged)?;
+                Entry::Text(place(last.start)?, place(last.end)?)
             }
-        };
-        ids.push(id);
+        });
     }
-    Ok(ids)
+    Ok(Ids { texts: String::from_utf8(texts).map_err(|_| Unreadable::Damaged)?, entries })
 }
 
 #[cfg(test)]
@@ -119,7 +149,8 @@ mod tests {
             prop_oneof!["[a-cäö]{0,3}".prop_map(|it| RowId::Given(it.into())), any::<u128>().prop_map(RowId::Content)], 0..50,
         )) {
             let written = write(ids.iter().cloned());
-            prop_assert_eq!(read(&written, ids.len()), Ok(ids));
+            let back = read(&written, ids.len()).expect("what was written");
+            prop_assert_eq!((0..ids.len()).map(|slot| back.get(slot)).collect::<Vec<_>>(), ids);
         }
 
         #[test]

@@ -24,7 +24,7 @@ pub struct ByteRange {
 }
 
 impl ByteRange {
-    fn end(self) -> u64 {
+    pub(super) fn end(self) -> u64 {
         self.offset.saturating_add(u64::from(self.length))
     }
 }

@@ -20,11 +20,11 @@ use super::log;
 use super::rows::RowFiles;
 use super::schema::RUN;
 use super::stats::{self, EffectStats};
-use super::stored::{CaseErrors, CaseIdentity, Reading, StoredBlock, StoredCase, n_slots, read_cases};
+use super::stored::{CaseErrors, CaseIdentity, LocatedRow, Reading, StoredBlock, StoredCase, n_slots, read_cases};
 use super::values::read_scores;
 use super::{
-    CaseRanges, Code, Column, Document, Ended, FinishState, RunFileError, RunHead, RunState, SourceFile, SourceHead,
-    TaskHead, Variant, claim,
+    CaseRanges, Code, Column, Document, Ended, FinishState, RowPlace, RunFileError, RunHead, RunState, SourceFile,
+    SourceHead, TaskHead, Variant, claim,
 };
 use crate::database::{DatabaseError, Fault};
 use crate::effects::{StoredEffect, asker_number};
@@ -262,16 +262,34 @@ impl RunReader {
         if let Some(text) = &case.row.retained {
             return Ok(text.clone());
         }
-        let (sources, directory, place) = (&self.head.sources, self.directory(), case.row.place);
+        let source = case.row.place.source as usize;
+        let text = String::from_utf8(self.row_bytes(case.row.place, case.row.block)?);
+        let name = |_| self.head.sources.get(source).map_or_else(String::new, |it| it.name.clone());
+        text.map_err(|it| RunFileError::SourceChanged { name: name(it) })
+    }
+
+    /// The bytes of a row that is in its file. Where the file has changed since the run, the rows of the block are compared with what the run saw.
+    pub(super) fn row_bytes(&self, place: RowPlace, block: i64) -> Result<Vec<u8>, RunFileError> {
+        let (sources, directory) = (&self.head.sources, self.directory());
         let mut rows = self.rows.borrow_mut();
-        if rows.doubts(sources, directory, case.row.block, place)? {
-            let mut block = StoredBlock::load(self.reading(), case.row.block)?;
+        if rows.doubts(sources, directory, block, place)? {
+            let mut block = StoredBlock::load(self.reading(), block)?;
             let slots = block.referenced(self.reading())?;
             rows.prove(sources, directory, &block, &slots, &mut |_, _| ())?;
         }
-        let text = String::from_utf8(rows.read(sources, directory, place)?);
-        let name = |_| sources.get(place.source as usize).map_or_else(String::new, |it| it.name.clone());
-        text.map_err(|it| RunFileError::SourceChanged { name: name(it) })
+        rows.read(sources, directory, place)
+    }
+
+    /// Whether a row can be read from its file without comparing it.
+    pub(super) fn is_trusted(&self, row: &LocatedRow) -> bool {
+        let doubts = self.rows.borrow_mut().doubts(&self.head.sources, self.directory(), row.block, row.place);
+        doubts.is_ok_and(|it| !it)
+    }
+
+    /// Reads a part of a source; false when it cannot be read.
+    pub(super) fn read_span(&self, source: u32, span: &Range<u64>, bytes: &mut Vec<u8>) -> bool {
+        let read = self.rows.borrow_mut().read_span(&self.head.sources, self.directory(), source, span, bytes);
+        read.is_ok_and(|it| it)
     }
 
     /// The effects of a case, in the order of their sites.
@@ -361,7 +379,7 @@ impl RunReader {
         let mut headers = Headers::default();
         while let Some(header) = headers.next(self.reading())? {
             let block = StoredBlock::load(self.reading(), header.id)?;
-            if let Some(slot) = (0..block.n).find(|slot| shown_id(block.id(*slot), None) == id) {
+            if let Some(slot) = (0..block.n).find(|slot| shown_id(&block.id(*slot), None) == id) {
                 return Ok(Some(self.head.n_variants().place(block.case_ix(slot))));
             }
         }

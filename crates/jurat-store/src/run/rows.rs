@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
@@ -85,6 +86,22 @@ impl RowFiles {
             .map_err(|source| RunFileError::SourceUnreadable { name: name(sources, place.source), source })?;
         // A file that has become shorter has changed.
         if read == length as usize { Ok(bytes) } else { Err(changed()) }
+    }
+
+    /// Reads a part of a source; whether all of it is there.
+    pub(super) fn read_span(
+        &mut self,
+        sources: &[SourceHead],
+        directory: &Path,
+        source: u32,
+        span: &Range<u64>,
+        bytes: &mut Vec<u8>,
+    ) -> Result<bool, RunFileError> {
+        let file = &mut self.file(sources, directory, source)?.file;
+        bytes.clear();
+        let length = span.end.saturating_sub(span.start);
+        let read = file.seek(SeekFrom::Start(span.start)).and_then(|_| file.take(length).read_to_end(bytes));
+        Ok(read.is_ok_and(|it| it as u64 == length))
     }
 
     fn file(&mut self, sources: &[SourceHead], directory: &Path, source: u32) -> Result<&mut RowFile, RunFileError> {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use jurat_core::plan::{CaseIx, VariantCount};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::code::unpack_codes;
-use super::identity::{self, shown_id};
+use super::code::PackedCodes;
+use super::identity::{self, Ids, shown_id};
 use super::values::{read_labels, read_scores};
 use super::{Code, Column, Detail, RowPlace, detail, place};
 use crate::database::DatabaseError;
@@ -71,6 +71,16 @@ pub struct CaseIdentity {
     pub code: Code,
 }
 
+/// Where the row of a case is.
+#[derive(Debug)]
+pub(super) struct LocatedRow {
+    pub(super) case_ix: CaseIx,
+    pub(super) place: RowPlace,
+    pub(super) block: i64,
+    /// Its bytes, when they are in the run file.
+    pub(super) retained: Option<Vec<u8>>,
+}
+
 /// Why a case could not be judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseErrors {
@@ -87,10 +97,10 @@ pub(super) struct StoredBlock {
     pub(super) n: usize,
     cases: Option<Vec<u64>>,
     pub(super) places: Vec<RowPlace>,
-    ids: Vec<RowId<'static>>,
+    ids: Ids,
     took: Option<Vec<u64>>,
     pub(super) row_hash: Option<Vec<u8>>,
-    codes: Vec<Option<Vec<Code>>>,
+    codes: Vec<Option<PackedCodes>>,
     scores: Vec<(Column, Vec<Option<f64>>)>,
     labels: Vec<(Column, Vec<Option<String>>)>,
     details: Chunks,
@@ -205,7 +215,7 @@ impl StoredBlock {
         for column in 0..reading.n_columns {
             let codes: Option<Vec<u8>> =
                 reading.sqlite(select.query_row(params![column, id], |row| row.get(0)).optional())?;
-            let codes = codes.map(|it| unpack_codes(Some(&it), n)).transpose();
+            let codes = codes.map(|it| PackedCodes::read(&it, n)).transpose();
             block.codes.push(reading.part("verdicts", codes)?);
         }
         block.scores = reading.columns("scores", id, |it| read_scores(it, n))?;
@@ -234,8 +244,8 @@ impl StoredBlock {
     }
 
     /// The id of a slot's row, as its row has it.
-    pub(super) fn id(&self, slot: usize) -> &RowId<'static> {
-        &self.ids[slot]
+    pub(super) fn id(&self, slot: usize) -> RowId<'_> {
+        self.ids.get(slot)
     }
 
     /// Everything about the case in a slot.
@@ -248,12 +258,12 @@ impl StoredBlock {
             details.push((column, reading.part(DETAIL, detail::read(json))?));
         }
         let retained = self.retained(reading, slot)?.map(|it| String::from_utf8(it).map_err(|_| Unreadable::Damaged));
-        let has = |codes: &Option<Vec<Code>>| codes.as_ref().map_or(Code::Passed, |it| it[slot]);
+        let has = |codes: &Option<PackedCodes>| codes.as_ref().map_or(Code::Passed, |it| it.get(slot));
         Ok(StoredCase {
             case_ix,
             variant: reading.n_variants.variant(case_ix),
-            id: shown_id(&self.ids[slot], number),
-            has_own_id: matches!(self.ids[slot], RowId::Given(_)),
+            id: shown_id(&self.id(slot), number),
+            has_own_id: matches!(self.id(slot), RowId::Given(_)),
             codes: self.codes.iter().map(has).collect(),
             details,
             scores: self.scores.iter().filter_map(|(column, it)| Some((*column, it[slot]?))).collect(),
@@ -274,11 +284,17 @@ impl StoredBlock {
         let number = self.numbers.binary_search_by_key(&row, |it| it.0).ok().map(|ix| self.numbers[ix].1);
         Ok(CaseIdentity {
             case_ix,
-            id: shown_id(&self.ids[slot], number),
-            has_own_id: matches!(self.ids[slot], RowId::Given(_)),
+            id: shown_id(&self.id(slot), number),
+            has_own_id: matches!(self.id(slot), RowId::Given(_)),
             place: self.places[slot],
             code: self.code(Column::CASE, slot),
         })
+    }
+
+    /// Where the row of the case in a slot is, and its bytes where they are in the file.
+    pub(super) fn located(&mut self, reading: Reading<'_>, slot: usize) -> Result<LocatedRow, DatabaseError> {
+        let retained = self.retained(reading, slot)?;
+        Ok(LocatedRow { case_ix: self.case_ix(slot), place: self.places[slot], block: self.id, retained })
     }
 
     /// Which case is in a slot and how it ended, and nothing else.
@@ -305,7 +321,7 @@ impl StoredBlock {
 
     fn code(&self, column: Column, slot: usize) -> Code {
         let codes = self.codes.get(column.index()).and_then(Option::as_ref);
-        codes.map_or(Code::Passed, |it| it[slot])
+        codes.map_or(Code::Passed, |it| it.get(slot))
     }
 
     /// The row of a slot, when it is in the file: its own copy, or that of the case before it with the same row.

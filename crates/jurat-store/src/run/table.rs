@@ -3,6 +3,7 @@
 //! Comparing two runs looks at every verdict and at hardly any text. A column of a million verdicts is a megabyte, so columns are read whole, one
 //! after the other, and ids are read as the hashes by which the run has them in order.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rusqlite::params;
@@ -14,7 +15,7 @@ use super::id_index::read_page;
 use super::identity::{shown_id, text_hash};
 use super::schema::has_column;
 use super::stored::{StoredBlock, n_slots, read_cases, read_numbers};
-use super::values::{read_labels, read_scores};
+use super::values::{read_labels, read_scores, read_words};
 use super::{CaseTaken, Code, Column, RunFileError, RunReader, taken};
 use crate::database::DatabaseError;
 use crate::packed::{Bytes, Unreadable};
@@ -46,6 +47,24 @@ impl Digests {
 pub struct RowKey {
     pub hash: u128,
     pub row: u64,
+}
+
+/// Texts that repeat from case to case, each once.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CaseTexts {
+    /// In their order.
+    pub texts: Vec<String>,
+    /// The place of each case's text; [`CaseTexts::NONE`] where it has none.
+    pub numbers: Vec<u32>,
+}
+
+impl CaseTexts {
+    pub const NONE: u32 = u32::MAX;
+
+    /// The text of a case.
+    pub fn get(&self, case: u32) -> Option<&str> {
+        self.texts.get(*self.numbers.get(case as usize)? as usize).map(String::as_str)
+    }
 }
 
 impl RunReader {
@@ -124,6 +143,49 @@ impl RunReader {
         Ok(())
     }
 
+    /// The labels of a task as a list of texts, and for each case the place of its text in that list; nothing at all for a task without labels.
+    pub fn label_texts(&self, column: Column) -> Result<CaseTexts, RunFileError> {
+        let select = "SELECT block.first, block.n, block.cases, labels.body FROM labels
+             JOIN block ON block.id = labels.block WHERE labels.task = ?1";
+        self.texts(select, column.0, "labels.body")
+    }
+
+    /// The same for what cases have at a path by which they are grouped. `None` when the run does not say.
+    pub fn group_texts(&self, path: &str) -> Result<Option<CaseTexts>, RunFileError> {
+        if !self.sqlite(has_column(self.reading().connection, "grouping", "path"))? {
+            return Ok(None);
+        }
+        let select = "SELECT block.first, block.n, block.cases, grouping.body FROM grouping
+             JOIN block ON block.id = grouping.block WHERE grouping.path = ?1";
+        Ok(Some(self.texts(select, path, "grouping.body")?).filter(|it| !it.numbers.is_empty()))
+    }
+
+    fn texts(
+        &self,
+        select: &str,
+        parameter: impl rusqlite::ToSql,
+        part: &'static str,
+    ) -> Result<CaseTexts, RunFileError> {
+        let known: RefCell<BTreeMap<String, u32>> = RefCell::default();
+        let read = |stored: Option<&[u8]>, n: usize| {
+            let (words, numbers) = read_words(stored.ok_or(Unreadable::Damaged)?, n)?;
+            let mut known = known.borrow_mut();
+            let mut number = |word: String| {
+                let next = known.len() as u32;
+                *known.entry(word).or_insert(next)
+            };
+            let words: Vec<u32> = words.into_iter().map(&mut number).collect();
+            Ok(numbers.into_iter().map(|it| it.map_or(CaseTexts::NONE, |it| words[it])).collect())
+        };
+        let mut numbers = self.column(select, parameter, part, CaseTexts::NONE, read)?;
+        // In the order of the texts, whichever block came first.
+        let known = known.into_inner();
+        let mut ranks = vec![CaseTexts::NONE; known.len()];
+        known.values().zip(0..).for_each(|(number, rank)| ranks[*number as usize] = rank);
+        numbers.iter_mut().for_each(|it| *it = ranks.get(*it as usize).copied().unwrap_or(CaseTexts::NONE));
+        Ok(CaseTexts { texts: known.into_keys().collect(), numbers })
+    }
+
     /// How long each case took, in microseconds, by the number of the case; nothing at all where that was not measured.
     pub fn took(&self) -> Result<Vec<Option<u64>>, RunFileError> {
         let select = "SELECT first, n, cases, took FROM block WHERE ?1 = 0 AND took IS NOT NULL";
@@ -150,13 +212,18 @@ impl RunReader {
     /// What the answers of each case took, by the number of the case; nothing at all where no case asked. `None` when the run does not say, because an
     /// earlier version wrote it.
     pub fn taken(&self) -> Result<Option<Vec<CaseTaken>>, RunFileError> {
-        if !self.sqlite(has_column(self.reading().connection, "taken", "body"))? {
+        if !self.has_taken()? {
             return Ok(None);
         }
         let select = "SELECT block.first, block.n, block.cases, taken.body FROM taken
              JOIN block ON block.id = taken.block WHERE ?1 = 0";
         let read = |stored: Option<&[u8]>, n: usize| taken::read(stored.ok_or(Unreadable::Damaged)?, n);
         self.column(select, Column::CASE.0, "taken.body", CaseTaken::default(), read).map(Some)
+    }
+
+    /// Whether the run says what the answers of each case took; those of earlier versions do not.
+    pub fn has_taken(&self) -> Result<bool, RunFileError> {
+        self.sqlite(has_column(self.reading().connection, "taken", "body"))
     }
 
     /// A digest for each case, by the number of the case; 0 where there is none. `None` when the run has no such digests: an earlier version wrote it,
@@ -212,7 +279,7 @@ impl RunReader {
             let block = StoredBlock::load(self.reading(), header.id)?;
             let n_variants = self.reading().n_variants;
             let key = |slot| {
-                let hash = text_hash(&shown_id(block.id(slot), None));
+                let hash = text_hash(&shown_id(&block.id(slot), None));
                 RowKey { hash, row: n_variants.place(block.case_ix(slot)) }
             };
             keys.extend((0..block.n).map(key));

@@ -44,19 +44,27 @@ pub(super) fn write_labels(labels: &[(usize, usize)], words: &[String], n: usize
 
 /// Reads the labels of `n` slots.
 pub(super) fn read_labels(packed: &[u8], n: usize) -> Result<Vec<Option<String>>, Unreadable> {
+    let (words, numbers) = read_words(packed, n)?;
+    Ok(numbers.into_iter().map(|it| it.map(|it| words[it].clone())).collect())
+}
+
+/// Reads the different labels of `n` slots, and for each slot the place of its label among them.
+pub(super) fn read_words(packed: &[u8], n: usize) -> Result<(Vec<String>, Vec<Option<usize>>), Unreadable> {
     let unpacked = unpack(packed)?;
     let mut bytes = Bytes(&unpacked);
     let n_words = bytes.length()?;
     let mut words = Vec::with_capacity(n_words.min(unpacked.len()));
     for _ in 0..n_words {
         let length = bytes.length()?;
-        words.push(std::str::from_utf8(bytes.take(length)?).map_err(|_| Unreadable::Damaged)?);
+        words.push(std::str::from_utf8(bytes.take(length)?).map_err(|_| Unreadable::Damaged)?.to_owned());
     }
-    let mut label = |_| match bytes.length()? {
+    let mut number = |_| match bytes.length()? {
         0 => Ok(None),
-        word => words.get(word - 1).map(|it| Some((*it).to_owned())).ok_or(Unreadable::Damaged),
+        word if word <= words.len() => Ok(Some(word - 1)),
+        _ => Err(Unreadable::Damaged),
     };
-    (0..n).map(&mut label).collect()
+    let numbers = (0..n).map(&mut number).collect::<Result<_, _>>()?;
+    Ok((words, numbers))
 }
 
 #[cfg(test)]

@@ -136,8 +136,7 @@ fn a_run_has_the_same_keys_before_and_after_its_index() {
 /// Takes away what run files got later.
 fn make_old(desk: &Desk) {
     let connection = rusqlite::Connection::open(desk.run()).expect("a database");
-    let later =
-        "ALTER TABLE block DROP COLUMN rows; ALTER TABLE block DROP COLUMN questions; DROP TABLE grouping;
+    let later = "ALTER TABLE block DROP COLUMN rows; ALTER TABLE block DROP COLUMN questions; DROP TABLE grouping;
          DROP TABLE taken; DROP INDEX block_range; CREATE INDEX block_range ON block (first, last)";
     connection.execute_batch(later).expect("an earlier version does not have them");
 }

@@ -9,7 +9,6 @@ use jurat_format::value::{Value, parse_json};
 use jurat_report::explanation;
 use serde_json::json;
 
-use super::cases::ordered;
 use super::{Answer, Failure, Kind, Shown, Work};
 use crate::page::case::{self, CasePage, Neighbours, Replicate, TaskLine};
 use crate::route::{self, Form, Route, VariantName};
@@ -166,11 +165,13 @@ fn neighbours(
     if query.looks_into_rows() {
         return Ok(None);
     }
-    let selection = ordered(view, &columns, &query.candidates(view, &columns)?, &route.sort, route.descending)?;
-    let Some(at) = selection.iter().position(|it| u64::from(*it) == case.case_ix.0) else { return Ok(None) };
-    let link = |ix: Option<usize>| -> Result<Option<route::Case>, Failure> {
-        let Some(number) = ix.and_then(|it| selection.get(it)) else { return Ok(None) };
-        let stored = view.reader().case(jurat_core::plan::CaseIx(u64::from(*number))).map_err(ViewError::from)?;
+    let selection = query.candidates(view, &columns)?;
+    let order = route.sort.order(route.descending, view, &columns)?.map_err(Failure::Bad)?;
+    let number = u32::try_from(case.case_ix.0).unwrap_or(u32::MAX);
+    let Some(place) = order.place(selection.cases(), number) else { return Ok(None) };
+    let link = |number: Option<u32>| -> Result<Option<route::Case>, Failure> {
+        let Some(number) = number else { return Ok(None) };
+        let stored = view.reader().case(jurat_core::plan::CaseIx(u64::from(number))).map_err(ViewError::from)?;
         Ok(stored.map(|it| route::Case {
             id: view.case_name(&it),
             variant: name_of(view, &it),
@@ -180,10 +181,10 @@ fn neighbours(
         }))
     };
     Ok(Some(Neighbours {
-        place: at as u64 + 1,
-        of: selection.len() as u64,
-        before: link(at.checked_sub(1))?,
-        after: link(Some(at + 1))?,
+        place: place.before + 1,
+        of: selection.count(),
+        before: link(place.previous)?,
+        after: link(place.next)?,
     }))
 }
 

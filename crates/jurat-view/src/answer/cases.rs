@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use jurat_core::plan::{CaseIx, TaskIx};
-use jurat_engine::view::query::{Columns, Dictionary, Mask, Query, Seeking, Sort, Spent};
-use jurat_engine::view::{Code, Column, RunView, StoredCase};
+use jurat_engine::view::query::{CaseTexts, Columns, Mask, Query, Seeking, Spent};
+use jurat_engine::view::{Code, Column, RunView, StoredCase, ViewError};
 use jurat_format::value::{FieldPath, Val, parse_json};
 use serde_json::{Value, json};
 
@@ -36,17 +36,12 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Cases) -
     };
     let there = columns.codes(view, Column::CASE)?.iter().flatten().count() as u64;
     let (selection, found) = select(work.cancel, view, &columns, &query, route)?;
-    let first = if query.looks_into_rows() { 0 } else { usize::try_from(route.from).unwrap_or(usize::MAX) };
-    let shown_cases = selection.iter().skip(first).take(route.n as usize);
-    let mut stored = Vec::new();
-    for case in shown_cases {
-        stored.extend(view.reader().case(CaseIx(u64::from(*case))).map_err(jurat_engine::view::ViewError::from)?);
-    }
+    let stored = stored(view, &selection)?;
     let tasks = task_columns(view, &stored, &route.cols);
     let paths = row_paths(&route.cols);
     let mut rows = Vec::new();
     for case in &stored {
-        rows.push(row(view, case, &tasks, &paths)?);
+        rows.push(row(view, &columns, case, &tasks, &paths)?);
     }
     let facets = match query.looks_into_rows() || work.form == Form::Json {
         true => Vec::new(),
@@ -73,7 +68,18 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Cases) -
     })
 }
 
-/// The cases that are found, in order, and what is known about how many there are.
+/// The cases of a page. They are read in the order of input, so that those of one block share its reading, and shown as they are given.
+fn stored(view: &RunView, cases: &[u32]) -> Result<Vec<StoredCase>, Failure> {
+    let mut by_input: Vec<usize> = (0..cases.len()).collect();
+    by_input.sort_by_key(|ix| cases[*ix]);
+    let mut read: Vec<Option<StoredCase>> = vec![None; cases.len()];
+    for ix in by_input {
+        read[ix] = view.reader().case(CaseIx(u64::from(cases[ix]))).map_err(ViewError::from)?;
+    }
+    Ok(read.into_iter().flatten().collect())
+}
+
+/// The cases of a page, in order, and what is known about how many there are.
 fn select(
     cancel: &Cancel,
     view: &RunView,
@@ -91,22 +97,10 @@ fn select(
         let (next, unreadable) = (scanned.next.map(u64::from), scanned.unreadable);
         return Ok((search.found, Found::Searched { searched, of: candidates.count(), next, unreadable }));
     }
-    let selection = ordered(view, columns, &candidates, &route.sort, route.descending)?;
-    let n = selection.len() as u64;
-    Ok((selection, Found::All(n)))
-}
-
-/// Cases in an order.
-pub(super) fn ordered(
-    view: &RunView,
-    columns: &Columns<'_>,
-    candidates: &Mask,
-    sort: &Sort,
-    descending: bool,
-) -> Result<Vec<u32>, Failure> {
-    let mut selection: Vec<u32> = candidates.cases().collect();
-    sort.apply(&mut selection, descending, view, columns)?.map_err(Failure::Bad)?;
-    Ok(selection)
+    let order = route.sort.order(route.descending, view, columns)?.map_err(Failure::Bad)?;
+    let (start, total) = (usize::try_from(route.from).unwrap_or(usize::MAX), candidates.count());
+    let page = order.page(candidates.cases().collect(), start..start.saturating_add(route.n as usize));
+    Ok((page, Found::All(total)))
 }
 
 /// A search that fills one page, in bounded time.
@@ -159,6 +153,7 @@ fn row_paths(chosen: &[String]) -> Vec<(String, FieldPath)> {
 
 fn row(
     view: &RunView,
+    columns: &Columns<'_>,
     case: &StoredCase,
     tasks: &[TaskColumn],
     paths: &[(String, FieldPath)],
@@ -188,7 +183,7 @@ fn row(
         code: case.code(Column::CASE),
         tasks: tasks.iter().map(cell).collect(),
         took: case.took,
-        spent: if view.plan().asks() { Some(view.spent_of(case.case_ix)?) } else { None },
+        spent: if view.plan().asks() { Some(columns.spent_of(view, case.case_ix)?) } else { None },
         cells,
         excerpt,
     })
@@ -252,7 +247,7 @@ fn code_facet(name: &str, term: &str, codes: &[Option<Code>], found: &Mask) -> F
     Facet { name: name.to_owned(), is_task: false, values, n_more: 0 }
 }
 
-fn text_facet(name: &str, term: &str, texts: &Dictionary, found: &Mask) -> Facet {
+fn text_facet(name: &str, term: &str, texts: &CaseTexts, found: &Mask) -> Facet {
     let mut counts = vec![0_u64; texts.texts.len()];
     for case in found.cases() {
         if let Some(count) = texts.numbers.get(case as usize).and_then(|it| counts.get_mut(*it as usize)) {

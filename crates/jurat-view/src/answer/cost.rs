@@ -7,7 +7,6 @@ use jurat_engine::view::query::{Query, Sort};
 use jurat_engine::view::{RunView, ViewError};
 use serde_json::json;
 
-use super::cases::ordered;
 use super::{Answer, Failure, Shown, Work};
 use crate::page::cost::{self, CostPage, SpentCase, SpentLine};
 
@@ -21,8 +20,13 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failu
     let every = Query::parse("", view, &columns)?.map_err(|it| Failure::Bad(it.to_string()))?;
     let all = every.candidates(view, &columns)?;
     let top = |sort: &Sort| -> Result<Vec<SpentCase>, Failure> {
-        let cases = ordered(view, &columns, &all, sort, true)?;
-        cases.into_iter().take(MOST).map(|it| spent_case(view, it)).filter_map(Result::transpose).collect()
+        let order = sort.order(true, view, &columns)?.map_err(Failure::Bad)?;
+        order
+            .page(all.cases().collect(), 0..MOST)
+            .into_iter()
+            .map(|it| spent_case(view, it))
+            .filter_map(Result::transpose)
+            .collect()
     };
     let asks = view.plan().asks();
     let name = |ix: Option<u32>| {

@@ -6,7 +6,7 @@ use jurat_core::plan::TaskIx;
 use jurat_core::report::{Independence, SliceTotal};
 use jurat_core::suite::Gate;
 use jurat_core::verdict::Counts;
-use jurat_engine::view::query::{Columns, Dictionary};
+use jurat_engine::view::query::{CaseTexts, Columns};
 use jurat_engine::view::{Code, Column, RunView};
 use jurat_format::problem::listed_all;
 use serde_json::json;
@@ -45,7 +45,7 @@ fn cells(view: &RunView, columns: &Columns<'_>, one: &str, two: &str) -> Result<
         return Err(Failure::Bad("the run was recorded before groups were stored by case".to_owned()));
     };
     let key = |case: usize| {
-        let number = |it: &Dictionary| it.numbers.get(case).copied().unwrap_or(Dictionary::NONE);
+        let number = |it: &CaseTexts| it.numbers.get(case).copied().unwrap_or(CaseTexts::NONE);
         (number(first), number(second))
     };
     let mut counted: BTreeMap<(u32, u32), (Counts, u64)> = BTreeMap::new();

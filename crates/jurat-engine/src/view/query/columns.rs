@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jurat_core::plan::CaseIx;
-use jurat_store::run::{Code, Column};
+use jurat_store::run::{CaseTexts, Code, Column};
 
 use super::spent::{self, Spending, Spent};
 use crate::view::{RunView, ViewError};
@@ -17,34 +17,38 @@ use crate::view::{RunView, ViewError};
 /// How large all columns together may be.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Texts that repeat, such as labels: each once, and a number for each case.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Dictionary {
-    pub texts: Vec<String>,
-    /// The number of each case's text; [`Dictionary::NONE`] where it has none.
-    pub numbers: Vec<u32>,
+/// The ids of cases, one text for all: a million texts of their own would take three times the memory.
+#[derive(Debug, Default)]
+pub struct Ids {
+    text: String,
+    /// Where each ends, by the number of the case.
+    ends: Vec<u32>,
 }
 
-impl Dictionary {
-    pub const NONE: u32 = u32::MAX;
-
-    fn of(values: Vec<Option<String>>) -> Dictionary {
-        let mut texts: Vec<&String> = values.iter().flatten().collect();
-        texts.sort_unstable();
-        texts.dedup();
-        let number = |it: &String| texts.binary_search(&it).map_or(Dictionary::NONE, |it| it as u32);
-        let numbers = values.iter().map(|it| it.as_ref().map_or(Dictionary::NONE, number)).collect();
-        Dictionary { texts: texts.into_iter().cloned().collect(), numbers }
+impl Ids {
+    fn push(&mut self, id: &str) {
+        self.text.push_str(id);
+        self.ends.push(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
     }
 
-    /// The text of a case.
-    pub fn get(&self, case: u32) -> Option<&str> {
-        self.texts.get(*self.numbers.get(case as usize)? as usize).map(String::as_str)
+    /// The id of a case; empty where there is no such case.
+    pub fn get(&self, case: u32) -> &str {
+        let end = self.ends.get(case as usize).copied().unwrap_or_default() as usize;
+        let start = (case as usize).checked_sub(1).and_then(|it| self.ends.get(it)).copied().unwrap_or_default();
+        self.text.get(start as usize..end).unwrap_or_default()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.ends.len() as u32).map(|it| self.get(it))
     }
 
     fn bytes(&self) -> usize {
-        self.numbers.len() * 4 + self.texts.iter().map(|it| it.len() + 24).sum::<usize>()
+        self.text.capacity() + 4 * self.ends.capacity()
     }
+}
+
+fn size(texts: &CaseTexts) -> usize {
+    texts.numbers.len() * 4 + texts.texts.iter().map(|it| it.len() + 24).sum::<usize>()
 }
 
 /// Columns of several runs.
@@ -156,15 +160,14 @@ impl Columns<'_> {
     }
 
     /// The label of each case for a task.
-    pub fn labels(&self, view: &RunView, column: Column) -> Result<Arc<Dictionary>, ViewError> {
-        let read = || Ok(Dictionary::of(view.reader().labels(column)?));
-        self.column(Name::Labels(column), Dictionary::bytes, read)
+    pub fn labels(&self, view: &RunView, column: Column) -> Result<Arc<CaseTexts>, ViewError> {
+        self.column(Name::Labels(column), size, || Ok(view.reader().label_texts(column)?))
     }
 
     /// What each case has at a path of `group_by`; `None` when the run does not say.
-    pub fn groups(&self, view: &RunView, path: &str) -> Result<Arc<Option<Dictionary>>, ViewError> {
-        let read = || Ok(view.reader().groups(path)?.map(Dictionary::of));
-        self.column(Name::Groups(path.to_owned()), |it| it.as_ref().map_or(0, Dictionary::bytes), read)
+    pub fn groups(&self, view: &RunView, path: &str) -> Result<Arc<Option<CaseTexts>>, ViewError> {
+        let read = || Ok(view.reader().group_texts(path)?);
+        self.column(Name::Groups(path.to_owned()), |it| it.as_ref().map_or(0, size), read)
     }
 
     /// How long each case took, in microseconds; `u64::MAX` where that was not measured.
@@ -176,24 +179,36 @@ impl Columns<'_> {
         self.column(Name::Took, |it: &Vec<u64>| 8 * it.len(), read)
     }
 
-    /// The id of each case's row; empty where there is no such case.
-    pub fn ids(&self, view: &RunView) -> Result<Arc<Vec<String>>, ViewError> {
+    /// The id of each case's row.
+    pub fn ids(&self, view: &RunView) -> Result<Arc<Ids>, ViewError> {
         let read = || {
-            let mut ids = vec![String::new(); view.reader().n_case_numbers()?];
+            let mut ids = Ids::default();
             for case in view.reader().identities() {
                 let case = case?;
-                let at = case.case_ix.0 as usize;
-                ids[at] = view.name_of(&case);
+                // Numbers without a case have an empty id.
+                while (ids.ends.len() as u64) < case.case_ix.0 {
+                    ids.push("");
+                }
+                ids.push(&view.name_of(&case));
             }
+            ids.text.shrink_to_fit();
             Ok(ids)
         };
-        self.column(Name::Ids, |it: &Vec<String>| it.iter().map(|it| it.capacity() + 24).sum(), read)
+        self.column(Name::Ids, Ids::bytes, read)
     }
 
     /// What the answers of each case took; empty for a run that asked nothing.
     pub fn spent(&self, view: &RunView) -> Result<Arc<Vec<Spent>>, ViewError> {
         let read = || spent::of_cases(view);
         self.column(Name::Spent, |it: &Vec<Spent>| it.len() * size_of::<Spent>(), read)
+    }
+
+    /// What the answers of one case took. A run that does not say it for all cases has the outcomes of this one added up.
+    pub fn spent_of(&self, view: &RunView, case_ix: CaseIx) -> Result<Spent, ViewError> {
+        match view.reader().has_taken()? {
+            true => Ok(self.spent(view)?.get(case_ix.0 as usize).copied().unwrap_or_default()),
+            false => view.spent_of(case_ix),
+        }
     }
 
     /// What answers took, by task and by model.

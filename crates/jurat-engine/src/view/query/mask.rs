@@ -25,6 +25,12 @@ impl Mask {
         self.0.iter().map(|it| u64::from(*it)).sum()
     }
 
+    /// The cases from one on, in the order of input.
+    pub(super) fn cases_from(&self, from: u32) -> impl Iterator<Item = u32> + '_ {
+        let rest = self.0.get(from as usize..).unwrap_or_default();
+        rest.iter().zip(from..).filter(|(it, _)| **it).map(|(_, case)| case)
+    }
+
     /// The cases, in the order of input.
     pub fn cases(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().enumerate().filter(|(_, it)| **it).map(|(ix, _)| ix as u32)

@@ -12,6 +12,7 @@
 mod columns;
 mod mask;
 mod order;
+mod probe;
 mod problem;
 mod scan;
 mod select;
@@ -20,9 +21,10 @@ mod syntax;
 mod term;
 
 pub use crate::latencies::Latencies;
-pub use columns::{ColumnCache, Columns, Dictionary};
+pub use columns::{ColumnCache, Columns, Ids};
+pub use jurat_store::run::CaseTexts;
 pub use mask::Mask;
-pub use order::Sort;
+pub use order::{Order, Place, Sort};
 pub use problem::QueryProblem;
 pub use scan::{Scanned, Seeking};
 pub use select::Query;

@@ -1,6 +1,9 @@
 //! Looking into rows, answers and messages, case by case, for as long as the caller wants.
 
+use std::ops::ControlFlow;
+
 use jurat_core::effect::Asker;
+use jurat_core::plan::CaseIx;
 use jurat_format::value::{Val, parse_json};
 use jurat_store::run::{RunFileError, StoredCase};
 
@@ -34,54 +37,111 @@ pub struct Scanned {
     pub unreadable: u64,
 }
 
-type Holds<'h> = dyn Fn(u32, &mut dyn FnMut(&RowTest) -> Result<bool, ViewError>) -> Result<bool, ViewError> + 'h;
+pub(super) type Holds<'h> =
+    dyn Fn(u32, &mut dyn FnMut(&RowTest) -> Result<bool, ViewError>) -> Result<bool, ViewError> + 'h;
 
-pub(super) fn scan(
+/// Looks into messages, case by case.
+pub(super) fn cases(
     view: &RunView,
     candidates: &Mask,
     from: u32,
     seeking: &mut dyn Seeking,
     holds: &Holds<'_>,
 ) -> Result<Scanned, ViewError> {
-    let mut scanned = Scanned::default();
-    for case in candidates.cases().filter(|it| *it >= from) {
-        if seeking.is_enough() {
-            scanned.next = Some(case);
-            return Ok(scanned);
+    let mut scan = Scan { view, seeking, holds, scanned: Scanned::default() };
+    for case in candidates.cases_from(from) {
+        if scan.seeking.is_enough() {
+            scan.scanned.next = Some(case);
+            break;
         }
-        let Some(stored) = view.reader().case(case_ix(case))? else { continue };
-        let mut looked = Looked { view, case: &stored, row: None };
-        let held = holds(case, &mut |test| looked.holds(test));
-        match held {
-            Ok(true) => seeking.found(case),
+        scan.look(case, None)?;
+    }
+    Ok(scan.scanned)
+}
+
+/// Looks into rows, many of which are read at once.
+pub(super) fn rows(
+    view: &RunView,
+    candidates: &Mask,
+    from: u32,
+    seeking: &mut dyn Seeking,
+    holds: &Holds<'_>,
+) -> Result<Scanned, ViewError> {
+    let mut scan = Scan { view, seeking, holds, scanned: Scanned::default() };
+    let mut failed = None;
+    let is_wanted = |it: CaseIx| u32::try_from(it.0).is_ok_and(|it| candidates.has(it));
+    let range = case_ix(from)..CaseIx(u64::MAX);
+    view.reader().scan_rows(range, &is_wanted, &mut |it, row| {
+        let case = it.0 as u32;
+        if scan.seeking.is_enough() {
+            scan.scanned.next = Some(case);
+            return ControlFlow::Break(());
+        }
+        match scan.look(case, Some(row)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    })?;
+    failed.map_or(Ok(scan.scanned), Err)
+}
+
+struct Scan<'s> {
+    view: &'s RunView,
+    seeking: &'s mut dyn Seeking,
+    holds: &'s Holds<'s>,
+    scanned: Scanned,
+}
+
+impl Scan<'_> {
+    fn look(&mut self, case: u32, row: Option<Result<&[u8], RunFileError>>) -> Result<(), ViewError> {
+        let mut looked = Looked { view: self.view, case, stored: None, row };
+        match (self.holds)(case, &mut |test| looked.holds(test)) {
+            Ok(true) => self.seeking.found(case),
             Ok(false) => {}
             Err(ViewError::File(RunFileError::SourceChanged { .. } | RunFileError::SourceUnreadable { .. })) => {
-                scanned.unreadable += 1;
+                self.scanned.unreadable += 1;
             }
             Err(error) => return Err(error),
         }
+        Ok(())
     }
-    Ok(scanned)
 }
 
-/// A case that is looked into. Its row is read once.
+/// A case that is looked into. What is stored about it is read when a test needs it.
 struct Looked<'l> {
     view: &'l RunView,
-    case: &'l StoredCase,
-    row: Option<String>,
+    case: u32,
+    stored: Option<StoredCase>,
+    /// Its row, or why it cannot be read.
+    row: Option<Result<&'l [u8], RunFileError>>,
 }
 
 impl Looked<'_> {
     fn row(&mut self) -> Result<&str, ViewError> {
-        if self.row.is_none() {
-            self.row = Some(self.view.reader().row_text(self.case)?);
+        let name = String::new;
+        match self.row.take() {
+            Some(Ok(bytes)) => {
+                self.row = Some(Ok(bytes));
+                Ok(std::str::from_utf8(bytes).map_err(|_| RunFileError::SourceChanged { name: name() })?)
+            }
+            Some(Err(error)) => Err(error.into()),
+            None => Err(RunFileError::SourceChanged { name: name() }.into()),
         }
-        Ok(self.row.as_deref().unwrap_or_default())
+    }
+
+    fn stored(&mut self) -> Result<Option<&StoredCase>, ViewError> {
+        if self.stored.is_none() {
+            self.stored = self.view.reader().case(case_ix(self.case))?;
+        }
+        Ok(self.stored.as_ref())
     }
 
     fn holds(&mut self, test: &RowTest) -> Result<bool, ViewError> {
         match test {
-            RowTest::Why(needles) => Ok(self.has_reason(needles)),
+            RowTest::Why(needles) => Ok(self.stored()?.is_some_and(|it| has_reason(it, needles))),
             RowTest::Text(needles) => Ok(has_text(self.row()?, needles) || self.has_answer(needles)?),
             RowTest::Path { path, test } => {
                 let row = parse_json(self.row()?);
@@ -91,31 +151,28 @@ impl Looked<'_> {
         }
     }
 
-    /// Messages, explanations and what was expected and found, where they are stored.
-    fn has_reason(&self, needles: &[Needle]) -> bool {
-        let texts =
-            self.case.details.iter().flat_map(|(_, it)| [&it.message, &it.explanation, &it.found, &it.expected]);
-        texts.flatten().any(|text| needles.iter().any(|it| it.is_in(text)))
-    }
-
     /// What the subject answered, where it was asked.
     fn has_answer(&self, needles: &[Needle]) -> Result<bool, ViewError> {
         if self.view.plan().ask.is_none() {
             return Ok(false);
         }
-        let effects = self.view.reader().effects_of(self.case.case_ix)?;
+        let effects = self.view.reader().effects_of(case_ix(self.case))?;
         Ok(effects.iter().filter(|it| it.site.asker == Asker::Case).any(|it| has_text(&it.outcome, needles)))
     }
 }
 
+/// Messages, explanations and what was expected and found, where they are stored.
+fn has_reason(case: &StoredCase, needles: &[Needle]) -> bool {
+    let texts = case.details.iter().flat_map(|(_, it)| [&it.message, &it.explanation, &it.found, &it.expected]);
+    texts.flatten().any(|text| needles.iter().any(|it| it.is_in(text)))
+}
+
 /// Whether a string inside of a JSON text has one of the texts. Keys are left out.
 fn has_text(json: &str, needles: &[Needle]) -> bool {
-    let lower = json.to_ascii_lowercase();
-    let mut likely = needles.iter().filter(|it| lower.contains(&it.probe)).peekable();
-    if likely.peek().is_none() {
+    let likely: Vec<&Needle> = needles.iter().filter(|it| it.probe.is_in(json.as_bytes())).collect();
+    if likely.is_empty() {
         return false;
     }
-    let likely: Vec<&Needle> = likely.collect();
     let Ok(parsed) = parse_json(json) else { return likely.iter().any(|it| it.is_in(json)) };
     in_value(&parsed.value, &likely)
 }

@@ -1,16 +1,14 @@
 //! A query over one run: which cases it finds, in which order.
 
-use std::cmp::Ordering;
-
 use jurat_core::plan::CaseIx;
-use jurat_store::run::{Code, Column};
+use jurat_store::run::Column;
 
+use super::QueryProblem;
 use super::columns::Columns;
 use super::mask::Mask;
-use super::scan::{Scanned, Seeking};
+use super::scan::{Holds, Scanned, Seeking};
 use super::syntax::{Operator, Written};
-use super::term::{Figure, Meaning, RowTest, Test};
-use super::{QueryProblem, Sort};
+use super::term::{Meaning, RowTest, Test};
 use crate::view::{RunView, ViewError};
 
 /// A query that was read for one run.
@@ -83,7 +81,11 @@ impl Query {
         from: u32,
         seeking: &mut dyn Seeking,
     ) -> Result<Scanned, ViewError> {
-        super::scan::scan(view, candidates, from, seeking, &|case, look| self.tree.holds(case, look))
+        let holds: &Holds<'_> = &|case, look| self.tree.holds(case, look);
+        match self.tree.reads_rows() {
+            true => super::scan::rows(view, candidates, from, seeking, holds),
+            false => super::scan::cases(view, candidates, from, seeking, holds),
+        }
     }
 
     /// All cases that it finds, in the order of input, however long that takes.
@@ -140,6 +142,16 @@ impl Tree {
         }
     }
 
+    /// Whether a test is about rows themselves, not only about messages.
+    fn reads_rows(&self) -> bool {
+        match self {
+            Tree::All(parts) | Tree::Any(parts) => parts.iter().any(Tree::reads_rows),
+            Tree::Not(part) => part.reads_rows(),
+            Tree::Cases(_) | Tree::Row(RowTest::Why(_)) => false,
+            Tree::Row(RowTest::Text(_) | RowTest::Path { .. }) => true,
+        }
+    }
+
     /// The cases for which it surely holds, and those for which it may, as far as columns say.
     fn bounds(&self, n: usize) -> (Mask, Mask) {
         match self {
@@ -183,99 +195,6 @@ impl Tree {
             Tree::Cases(mask) => Ok(mask.has(case)),
             Tree::Row(test) => look(test),
         }
-    }
-}
-
-impl Sort {
-    /// Puts cases, which are in the order of input, into this order.
-    pub fn apply(
-        &self,
-        cases: &mut [u32],
-        descending: bool,
-        view: &RunView,
-        columns: &Columns<'_>,
-    ) -> Result<Result<(), String>, ViewError> {
-        let of_task = |id: &str| view.plan().tasks.iter().position(|it| it.id == *id);
-        let column = |ix: usize| Column::from(jurat_core::plan::TaskIx(ix as u32));
-        match self {
-            Sort::Input if descending => cases.reverse(),
-            Sort::Input => {}
-            Sort::Id => {
-                let ids = columns.ids(view)?;
-                sort(cases, descending, |case| ids.get(case as usize).filter(|it| !it.is_empty()));
-            }
-            Sort::Verdict => {
-                let codes = columns.codes(view, Column::CASE)?;
-                sort(cases, descending, |case| codes.get(case as usize).copied().flatten().map(severity));
-            }
-            Sort::Took => {
-                let took = columns.took(view)?;
-                sort(cases, descending, |case| took.get(case as usize).copied().filter(|it| *it != u64::MAX));
-            }
-            Sort::Cost | Sort::Tokens | Sort::Latency => {
-                let figure = match self {
-                    Sort::Cost => Figure::Dollars,
-                    Sort::Tokens => Figure::Tokens,
-                    _ => Figure::Latency,
-                };
-                let spent = columns.spent(view)?;
-                sort(cases, descending, |case| spent.get(case as usize).and_then(|it| figure.of(it)).map(Number));
-            }
-            Sort::Score(task) | Sort::Label(task) => {
-                let Some(ix) = of_task(task) else { return Ok(Err(format!("the run has no task `{task}`"))) };
-                if matches!(self, Sort::Score(_)) {
-                    let scores = columns.scores(view, column(ix))?;
-                    let score = |case: u32| scores.get(case as usize).filter(|it| !it.is_nan()).map(|it| Number(*it));
-                    sort(cases, descending, score);
-                } else {
-                    let labels = columns.labels(view, column(ix))?;
-                    sort(cases, descending, |case| labels.get(case));
-                }
-            }
-        }
-        Ok(Ok(()))
-    }
-}
-
-/// Stable, and what has no value comes last in both directions.
-fn sort<K: Ord>(cases: &mut [u32], descending: bool, key: impl Fn(u32) -> Option<K>) {
-    cases.sort_by(|one, other| match (key(*one), key(*other)) {
-        (Some(one), Some(other)) if descending => other.cmp(&one),
-        (Some(one), Some(other)) => one.cmp(&other),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => Ordering::Equal,
-    });
-}
-
-/// A number with an order; none of them is not a number.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Number(f64);
-
-impl Eq for Number {}
-
-impl Ord for Number {
-    fn cmp(&self, other: &Number) -> Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
-
-impl PartialOrd for Number {
-    fn partial_cmp(&self, other: &Number) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// What people look at first comes first.
-fn severity(code: Code) -> u8 {
-    match code {
-        Code::Error => 0,
-        Code::Failed => 1,
-        Code::NotRun => 2,
-        Code::NotJudged => 3,
-        Code::Measured => 4,
-        Code::SkippedByGate | Code::SkippedByError | Code::Absent => 5,
-        Code::Passed => 6,
     }
 }
 

@@ -2,12 +2,13 @@
 
 use jurat_format::problem::{listed_all, nearest};
 use jurat_format::value::FieldPath;
-use jurat_store::run::{Code, Column};
+use jurat_store::run::{CaseTexts, Code, Column};
 
 use super::columns::Columns;
 use super::mask::Mask;
+use super::probe::Probe;
 use super::syntax::{Operator, ROW, Spanned, WrittenTerm};
-use super::{Dictionary, QueryProblem, Spent};
+use super::{QueryProblem, Spent};
 use crate::view::{RunView, ViewError};
 
 /// What a case is tested for.
@@ -124,7 +125,7 @@ pub(super) struct Needle {
     text: String,
     is_exact: bool,
     /// The longest run of letters and digits in it: JSON writes those as they are, so a row without it need not be parsed.
-    pub(super) probe: String,
+    pub(super) probe: Probe,
 }
 
 impl Needle {
@@ -132,7 +133,7 @@ impl Needle {
         let is_exact = text.chars().any(char::is_uppercase);
         let text = if is_exact { text.to_owned() } else { text.to_lowercase() };
         let runs = text.split(|it: char| !it.is_ascii_alphanumeric());
-        let probe = runs.max_by_key(|it| it.len()).unwrap_or_default().to_ascii_lowercase();
+        let probe = Probe::of(runs.max_by_key(|it| it.len()).unwrap_or_default());
         Needle { text, is_exact, probe }
     }
 
@@ -471,7 +472,7 @@ impl Figure {
     }
 }
 
-fn among(dictionary: &Dictionary, texts: &[String], n: usize) -> Mask {
+fn among(dictionary: &CaseTexts, texts: &[String], n: usize) -> Mask {
     if dictionary.numbers.is_empty() {
         return Mask::none(n);
     }
