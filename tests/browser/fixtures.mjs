@@ -14,7 +14,21 @@ export async function makeFixtures(paths) {
     pair: pair(project("pair")),
     hostile: hostile(project("hostile")),
     empty: project("empty"),
+    labels: pair(project("labels")),
+    old: older(pair(project("old"))),
+    live: live(project("live")),
+    scored: scored(project("scored")),
+    repeated: repeated(project("repeated")),
+    large: large(project("large")),
+    changed: changed(project("changed")),
+    judged: judged(project("judged")),
   };
+}
+
+/** What pictures are taken of. */
+export async function makePictured(paths) {
+  const project = (name) => new Project(paths, join(paths.work, "pictured", name));
+  return { gallery: gallery(project("gallery")), pair: pair(project("pair")) };
 }
 
 class Project {
@@ -149,5 +163,136 @@ tasks:
   project.run("base", "suite.yaml");
   project.write({ "subject.jsonl": HOSTILE.map((text, ix) => ({ match: { case: hostileRows()[ix].id }, reply: ix % 2 ? `${text} otherwise` : hostileRows()[ix].expected, times: "*" })) });
   project.run("new", "suite.yaml", "--fresh");
+  return project;
+}
+
+/** A suite whose judge takes its time, so that a run of it can be watched. */
+function live(project) {
+  const rows = [...Array(400).keys()].map((ix) => ({ id: `r-${String(ix).padStart(3, "0")}`, answer: `answer ${ix}` }));
+  return project.write({
+    "suite.yaml": `suite: slow
+records: rows.jsonl
+models: { judge: script/judge.jsonl }
+tasks:
+  - { id: fine, judge: { prompt: "Is this fine? \${answer}" }, operator: contains, expected_value: "yes" }
+`,
+    "rows.jsonl": rows,
+    "judge.jsonl": [{ reply: "yes", latency_ms: 150, usage: { input: 5, output: 1 }, times: "*" }],
+  });
+}
+
+/** Rows with a score, some of which have none, and two ways to group them. */
+function scored(project) {
+  const rows = [...Array(24).keys()].map((ix) => ({ id: `s-${String(ix).padStart(2, "0")}`, lang: ["de", "en", "fr"][ix % 3], kind: ["a", "b"][ix % 2], answer: `answer ${ix}` }));
+  const score = (ix) => ({ match: { case: rows[ix].id }, reply: { score: ((ix * 7) % 5) / 4, reason: "so" }, times: "*" });
+  project.write({
+    "suite.yaml": `suite: scored
+records: rows.jsonl
+models: { judge: script/judge.jsonl }
+group_by: [lang, kind]
+tasks:
+  - { id: english, field_path: lang, operator: equals, expected_value: en, condition: true }
+  - id: quality
+    judge: { prompt: "How good is this? \${answer}", output: { score: { type: number, minimum: 0, maximum: 1 }, reason: string } }
+  - { id: only_english, field_path: kind, operator: equals, expected_value: a, depends_on: [english] }
+`,
+    "rows.jsonl": rows,
+    "judge.jsonl": [...rows.keys()].filter((ix) => ix % 6 !== 5).map(score).concat([{ fault: "status:400", message: "no judge today", times: "*" }]),
+  });
+  return project.run("only", "suite.yaml", "--keep-going");
+}
+
+/** Rows that are judged three times, some of them otherwise each time. */
+function repeated(project) {
+  const rows = ["steady", "flips", "turns", "calm"].map((id) => ({ id, answer: `about ${id}` }));
+  project.write({
+    "suite.yaml": `suite: repeated
+records: rows.jsonl
+models: { subject: script/subject.jsonl }
+ask: { prompt: "\${answer}" }
+tasks:
+  - { id: says_yes, field_path: output, operator: contains, expected_value: "yes" }
+`,
+    "rows.jsonl": rows,
+    "subject.jsonl": [
+      { match: { case: "flips" }, reply: "no" },
+      { match: { case: "turns" }, reply: "no" },
+      { match: { case: "turns" }, reply: "no" },
+      { reply: "yes", times: "*" },
+    ],
+  });
+  return project.run("only", "suite.yaml", "--repeat", "3", "-j", "1");
+}
+
+/** Many rows, of which the last alone has a word. */
+function large(project) {
+  const rows = [...Array(40_000).keys()].map((ix) => ({ id: `r-${String(ix).padStart(5, "0")}`, answer: `${"A text about nothing in particular, which goes on for a while. ".repeat(6)}${ix === 39_999 ? "needle" : ix}` }));
+  project.write({
+    "suite.yaml": `suite: large
+records: rows.jsonl
+tasks:
+  - { id: even, field_path: answer, operator: matches, expected_value: "[02468]$" }
+  - { id: long, field_path: answer, operator: has_length_greater_than, expected_value: 100 }
+`,
+    "rows.jsonl": rows,
+  });
+  return project.run("only", "suite.yaml");
+}
+
+/** A run whose rows are changed later. */
+function changed(project) {
+  project.write({
+    "suite.yaml": `suite: changed
+records: rows.jsonl
+tasks:
+  - { id: answered, field_path: answer, operator: contains, expected_value: "answer" }
+`,
+    "rows.jsonl": ["first", "second"].map((it, ix) => ({ id: "ab"[ix], answer: `${it} answer` })),
+  });
+  return project.run("only", "suite.yaml");
+}
+
+/** A judge that has to be asked again, and texts that are long. */
+function judged(project) {
+  const long = (word) => `${`${word} in a long text, line after line.\n`.repeat(2500)}`;
+  project.write({
+    "suite.yaml": `suite: judged
+records: rows.jsonl
+models: { judge: script/judge.jsonl }
+tasks:
+  - id: tone
+    judge: { prompt: "Is this kind? \${answer}", output: { tone: { enum: [kind, rude] }, reason: string } }
+    field_path: tone
+    operator: equals
+    expected_value: kind
+  - { id: same, field_path: answer, operator: equals, expected_value: "\${wanted}" }
+`,
+    "rows.jsonl": [
+      { id: "again", answer: "Please wait.", wanted: "Please wait." },
+      { id: "long", answer: long("found"), wanted: long("expected") },
+      { id: "markdown", answer: "# Title\n\n**bold** [link](https://example.org/) ![picture](https://example.org/x.png) <b>raw</b>", wanted: "x" },
+    ],
+    "judge.jsonl": [
+      { match: { case: "again" }, reply: "I think it is kind." },
+      { reply: { tone: "kind", reason: "It is." }, usage: { input: 9, output: 3 }, times: "*" },
+    ],
+  });
+  project.run("first", "suite.yaml");
+  nextSecond();
+  return project.run("second", "suite.yaml");
+}
+
+/** Takes from the runs of a project what run files got later. */
+function older(project) {
+  const script = `
+import sqlite3, sys
+for path in sys.argv[1:]:
+    file = sqlite3.connect(path)
+    file.executescript("DROP TABLE taken; DROP INDEX block_range; CREATE INDEX block_range ON block (first, last);")
+    file.close()
+`;
+  const files = project.files().map((it) => join(project.folder, ".jurat/runs", it));
+  const done = spawnSync("python3", ["-c", script, ...files], { encoding: "utf8" });
+  if (done.status !== 0) throw new Error(`runs were not made older: ${done.stderr}`);
   return project;
 }

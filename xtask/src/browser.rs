@@ -13,21 +13,23 @@ use chores::program;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "browser",
-    arguments: "[--only TEXT] [--force]",
+    arguments: "[--only TEXT] [--force] | --screenshots",
     about: "tests the viewer in Chromium; tests that passed are not run again while nothing that they depend on has changed\n\
             --only TEXT   only tests whose names have it\n\
-            --force       runs them whatever has changed",
+            --force       runs them whatever has changed\n\
+            --screenshots takes the pictures of the documentation instead, into docs/images",
     run,
 };
 
 fn run(mut arguments: Arguments) -> Result<(), Failure> {
     let only = arguments.text("--only")?;
-    let is_forced = arguments.flag("--force");
+    let (is_forced, takes_pictures) = (arguments.flag("--force"), arguments.flag("--screenshots"));
     arguments.finish()?;
     install()?;
     let jurat = program::built(program::cargo_as_tested().args(["--bin", "jurat"]))?;
     let mut node = Command::new("node");
-    node.arg(tests().join("main.mjs")).arg("--jurat").arg(jurat);
+    let script = if takes_pictures { "screenshots.mjs" } else { "main.mjs" };
+    node.arg(tests().join(script)).arg("--jurat").arg(jurat);
     node.arg("--modules").arg(modules()).arg("--work").arg(directory());
     node.args(only.iter().flat_map(|it| ["--only", it])).args(is_forced.then_some("--force"));
     program::run(&mut node)

@@ -14,7 +14,7 @@ pub(crate) const BENCH: Chore = Chore {
             gate       counts instructions and fails when a work needs more than is recorded\n\
             --accept   records what was counted\n\
             run        measures the command `jurat` beside the least that its work could cost; takes ten minutes or more\n\
-            --only     measures this part: records, startup, judges, journal, show, contrast, scenarios, agents, checks or evaluators; may be given several times\n\
+            --only     measures this part: records, startup, judges, journal, show, view, contrast, scenarios, agents, checks or evaluators; may be given several times\n\
             --quick    smaller sizes and fewer rounds, for a few minutes\n\
             --json     prints one JSON object\n\
             --jurat    measures this program instead of building one\n\

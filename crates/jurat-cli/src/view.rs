@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use clap::Args;
@@ -27,6 +28,12 @@ pub(crate) struct View {
     /// Open the address in the browser of this system
     #[arg(long)]
     open: bool,
+    /// File that labels are read from and added to [default: `labels.jsonl` beside the suite of a run, else in the directory of the project]
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// Name of the person who labels [default: the name of the user]
+    #[arg(long = "as", value_name = "NAME")]
+    annotator: Option<String>,
     /// Accept no labels
     #[arg(long)]
     read_only: bool,
@@ -50,8 +57,14 @@ impl View {
         let mut library = Library::new(".".as_ref(), []);
         let files = self.runs.iter().map(|it| run_file(it)).collect::<Result<Vec<_>, _>>()?;
         let ids: Vec<String> = files.into_iter().map(|it| library.add(it)).collect();
-        let options =
-            Options { port: self.port, host: self.host, origins: self.origins.clone(), read_only: self.read_only };
+        let options = Options {
+            port: self.port,
+            host: self.host,
+            origins: self.origins.clone(),
+            read_only: self.read_only,
+            labels: self.labels.clone(),
+            annotator: self.annotator.clone().filter(|it| !it.is_empty()).unwrap_or_else(user),
+        };
         let server = Server::bind(library, &options).map_err(|error| Failure::Reason(error.to_string()))?;
         let url = server.url(&first_page(&ids));
         let mut out = io::stdout().lock();
@@ -68,6 +81,12 @@ impl View {
         server.run(asked_to_end()).map_err(|error| Failure::Reason(error.to_string()))?;
         Ok(Exit::Good)
     }
+}
+
+/// The name of the user, as the system has it.
+fn user() -> String {
+    let name = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|it| std::env::var(it).ok().filter(|it| !it.is_empty()));
+    name.unwrap_or_else(|| "unnamed".to_owned())
 }
 
 /// What is shown of some runs: all, one, or several beside each other.

@@ -55,6 +55,11 @@ pub(crate) fn restored(head: &RunHead) -> Option<(Suite, Plan)> {
     Some((loaded.suite, plan))
 }
 
+/// The file of the suite of a run, as it was named when the run began.
+pub(crate) fn suite_file(head: &RunHead) -> Option<&Path> {
+    head.documents.iter().find_map(|it| it.name.strip_prefix(SUITE)).map(Path::new)
+}
+
 /// The file that a document is.
 fn file_name(document: &str) -> Option<&str> {
     document.strip_prefix(SUITE).or_else(|| document.strip_prefix(FILE))

@@ -347,7 +347,7 @@ fn unusable_evaluator(definition: Definition<'_>, error: EvaluatorError) -> Laun
 }
 
 /// Where what agents leave is stored, in the directory of the project.
-const AGENT_FILES: &str = "agents";
+pub(crate) const AGENT_FILES: &str = "agents";
 
 pub(crate) fn variants_of(plan: &Plan, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
     if !plan.asks_subjects() {

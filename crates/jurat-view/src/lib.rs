@@ -6,6 +6,7 @@
 //! * [`route`]: every address, read and printed in one place.
 //! * [`library`]: which runs are shown, and which one a name means.
 //! * [`changes`]: which changed cases of a comparison are listed.
+//! * [`labels`]: what people said, from a file of the project, and one more line for it.
 //! * [`answer`]: what a request is answered with: it reads what a page needs and renders it.
 //! * [`page`]: one file a page, from data to markup: pure, so that pages are tested as text; [`part`]: what pages share.
 //! * [`serve`]: sockets, who may ask, threads that read runs.
@@ -16,6 +17,7 @@ mod answer;
 mod assets;
 mod changes;
 pub mod file;
+mod labels;
 mod library;
 mod page;
 mod part;

@@ -57,6 +57,11 @@ impl Library {
         self.project.as_ref().map(Project::root)
     }
 
+    /// The directory that holds the project.
+    pub(crate) fn home(&self) -> Option<&Path> {
+        self.root().and_then(Path::parent)
+    }
+
     /// All runs, the newest first; files that were named come before those of the project.
     pub(crate) fn runs(&self) -> Result<Vec<RunName>, String> {
         let mut runs = match &self.project {

@@ -68,8 +68,19 @@ pub enum RunPage {
         task: Option<String>,
     },
     Label(Label),
+    /// A file that an agent left, by its place among the key outputs.
+    Output(Output),
     /// Server-sent events about this run.
     Events,
+}
+
+/// A key output of an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Output {
+    pub id: String,
+    pub variant: VariantName,
+    /// From 0.
+    pub ix: u32,
 }
 
 /// The table of cases.
@@ -121,6 +132,8 @@ pub struct Case {
     pub turn: Option<u32>,
     /// The first event of an agent that is shown, from 0.
     pub from: u64,
+    /// Only events of this kind, or of this tool.
+    pub only: Option<String>,
     /// The query that led here, for its neighbours.
     pub q: String,
     pub sort: Sort,
@@ -152,11 +165,15 @@ pub struct Label {
     pub seed: u64,
     /// Whether what the judge said is hidden until a label is saved.
     pub blind: bool,
+    /// The place of the case that is shown, from 0; default: the first without a label.
+    pub at: Option<u32>,
+    /// The place of the case that was labelled last: what the judge said of it is shown.
+    pub after: Option<u32>,
 }
 
 impl Default for Label {
     fn default() -> Label {
-        Label { task: None, n: 50, seed: 1, blind: false }
+        Label { task: None, n: 50, seed: 1, blind: false, at: None, after: None }
     }
 }
 
@@ -265,12 +282,17 @@ fn run_page(segments: &[&str], given: &Parameters) -> Result<RunPage, BadAddress
             task: given.text("task"),
             turn: given.optional("turn")?,
             from: given.number("from", 0)?,
+            only: given.text("only"),
             q: given.or_empty("q"),
             sort: given.sort()?,
             descending: given.direction()?,
         }),
         ["cases", id, "text"] => {
             RunPage::Text(Text { id: text(id)?, variant: given.variant()?, part: given.or_empty("part") })
+        }
+        ["cases", id, "output"] => {
+            let ix = given.place("ix")?.unwrap_or_default();
+            RunPage::Output(Output { id: text(id)?, variant: given.variant()?, ix })
         }
         ["graph"] => RunPage::Graph,
         ["slices"] => RunPage::Slices(Slices { by: given.all("by"), least: given.number("least", 0)? }),
@@ -283,6 +305,8 @@ fn run_page(segments: &[&str], given: &Parameters) -> Result<RunPage, BadAddress
                 n: given.within("n", default.n, 1..=10_000)?,
                 seed: given.number("seed", default.seed)?,
                 blind: given.flag("blind")?,
+                at: given.place("at")?,
+                after: given.place("after")?,
             })
         }
         ["events"] => RunPage::Events,
@@ -357,6 +381,7 @@ impl RunPage {
                 given.optional("task", case.task.as_deref());
                 given.optional("turn", case.turn.map(|it| it.to_string()).as_deref());
                 given.unless("from", case.from, 0);
+                given.optional("only", case.only.as_deref());
                 given.unless_empty("q", &case.q);
                 given.order(&case.sort, case.descending);
                 format!("/cases/{}", percent::segment(&case.id))
@@ -365,6 +390,11 @@ impl RunPage {
                 given.variant(variant);
                 given.unless_empty("part", part);
                 format!("/cases/{}/text", percent::segment(id))
+            }
+            RunPage::Output(Output { id, variant, ix }) => {
+                given.variant(variant);
+                given.unless("ix", u64::from(*ix), 0);
+                format!("/cases/{}/output", percent::segment(id))
             }
             RunPage::Graph => "/graph".to_owned(),
             RunPage::Slices(Slices { by, least }) => {
@@ -377,12 +407,14 @@ impl RunPage {
                 given.optional("task", task.as_deref());
                 "/flaky".to_owned()
             }
-            RunPage::Label(Label { task, n, seed, blind }) => {
+            RunPage::Label(Label { task, n, seed, blind, at, after }) => {
                 let default = Label::default();
                 given.optional("task", task.as_deref());
                 given.unless("n", u64::from(*n), u64::from(default.n));
                 given.unless("seed", *seed, default.seed);
                 given.unless("blind", u64::from(*blind), 0);
+                given.optional("at", at.map(|it| it.to_string()).as_deref());
+                given.optional("after", after.map(|it| it.to_string()).as_deref());
                 "/label".to_owned()
             }
             RunPage::Events => "/events".to_owned(),
@@ -473,6 +505,13 @@ impl Parameters {
         self.get(name).filter(|it| !it.is_empty()).map(str::to_owned)
     }
 
+    /// A place from 0.
+    fn place(&self, name: &'static str) -> Result<Option<u32>, BadAddress> {
+        let Some(value) = self.text(name) else { return Ok(None) };
+        let accepted = || "a number from 0".to_owned();
+        value.parse().map(Some).map_err(|_| BadAddress::Value { parameter: name, value, accepted: accepted() })
+    }
+
     fn or_empty(&self, name: &str) -> String {
         self.get(name).unwrap_or_default().to_owned()
     }
@@ -484,7 +523,8 @@ impl Parameters {
 
     fn list(&self, name: &str) -> Vec<String> {
         let (mut items, mut item, mut is_escaped) = (Vec::new(), String::new(), false);
-        for letter in self.get(name).unwrap_or_default().chars() {
+        // Forms send a parameter for each item.
+        for letter in self.all(name).join(",").chars() {
             match letter {
                 '\\' if !is_escaped => is_escaped = true,
                 ',' if !is_escaped => items.push(std::mem::take(&mut item)),
@@ -584,6 +624,10 @@ mod tests {
         proptest::collection::vec(any_text(), 0..3)
     }
 
+    fn maybe_place() -> impl Strategy<Value = Option<u32>> {
+        proptest::option::of(0_u32..99)
+    }
+
     fn any_page() -> impl Strategy<Value = RunPage> {
         let order = || (any_sort(), any::<bool>());
         let q = || "|(a|é|:|=| |\"|\\PC){1,6}";
@@ -594,17 +638,31 @@ mod tests {
                     RunPage::Cases(Cases { q, sort, descending, from, n, cols, scan })
                 }
             ),
-            (any_text(), any_variant(), maybe_text(), proptest::option::of(1_u32..99), 0_u64..99, q(), order())
-                .prop_map(|(id, variant, task, turn, from, q, (sort, descending))| {
-                    RunPage::Case(Case { id, variant, task, turn, from, q, sort, descending })
+            (
+                any_text(),
+                any_variant(),
+                maybe_text(),
+                proptest::option::of(1_u32..99),
+                (0_u64..99, maybe_text()),
+                q(),
+                order()
+            )
+                .prop_map(|(id, variant, task, turn, (from, only), q, (sort, descending))| {
+                    RunPage::Case(Case { id, variant, task, turn, from, only, q, sort, descending })
                 }),
             (any_text(), any_variant(), q()).prop_map(|(id, variant, part)| RunPage::Text(Text { id, variant, part })),
             Just(RunPage::Graph),
             (texts(), 0_u64..99).prop_map(|(by, least)| RunPage::Slices(Slices { by, least })),
             Just(RunPage::Cost),
             maybe_text().prop_map(|task| RunPage::Flaky { task }),
-            (maybe_text(), 1_u32..99, any::<u64>(), any::<bool>())
-                .prop_map(|(task, n, seed, blind)| RunPage::Label(Label { task, n, seed, blind })),
+            (maybe_text(), 1_u32..99, any::<u64>(), any::<bool>(), maybe_place(), maybe_place()).prop_map(
+                |(task, n, seed, blind, at, after)| RunPage::Label(Label { task, n, seed, blind, at, after })
+            ),
+            (any_text(), any_variant(), 0_u32..9).prop_map(|(id, variant, ix)| RunPage::Output(Output {
+                id,
+                variant,
+                ix
+            })),
             Just(RunPage::Events),
         ]
     }

@@ -9,6 +9,7 @@
 //! * [`judges`]: calls of judges at several concurrencies;
 //! * [`journal`]: a run whose answers are known but one;
 //! * [`show`]: reading a large run;
+//! * [`view`]: pages of large runs, and what the viewer holds in memory;
 //! * [`contrast`]: two large runs compared, and a gate over two small ones;
 //! * [`scenarios`]: conversations: cost per turn, how it grows with their length, and many at once;
 //! * [`agents`]: what a jail around a program costs;
@@ -31,6 +32,7 @@ mod scenarios;
 mod scratch;
 mod show;
 mod startup;
+mod view;
 mod yardstick;
 
 use std::path::{self, PathBuf};
@@ -65,6 +67,7 @@ const PARTS: &[Part] = &[
     Part { name: "judges", measure: judges::measure },
     Part { name: "journal", measure: journal::measure },
     Part { name: "show", measure: show::measure },
+    Part { name: "view", measure: view::measure },
     Part { name: "contrast", measure: contrast::measure },
     Part { name: "scenarios", measure: scenarios::measure },
     Part { name: "agents", measure: agents::measure },

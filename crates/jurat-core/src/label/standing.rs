@@ -17,6 +17,8 @@ pub struct Standing {
     pub n_empty: u64,
     /// Cases that an annotator could not decide.
     pub n_unsure: u64,
+    /// Of these, the ones that a log says.
+    pub unsure: Vec<Spanned<Label>>,
     /// Labels that were taken back.
     pub n_removed: u64,
 }
@@ -48,7 +50,10 @@ pub fn standing(labels: Vec<Spanned<Label>>, problems: &mut Problems) -> Standin
         match label.value.state {
             State::Given if label.value.is_given() => standing.given.push(label),
             State::Given => standing.n_empty += 1,
-            State::Unsure => standing.n_unsure += 1,
+            State::Unsure => {
+                standing.n_unsure += 1;
+                standing.unsure.push(label);
+            }
             State::Removed => standing.n_removed += 1,
         }
     }

@@ -48,6 +48,29 @@ impl Judged {
         Ok(has_scores.then(|| Judged { task, scale: Scale::Scores, population: Population::default() }))
     }
 
+    /// What the judge said of each case, by the number of the case; `None` where it gave no verdict.
+    pub(super) fn ratings(&self, view: &RunView) -> Result<Vec<Option<f64>>, ViewError> {
+        let column = Column::from(self.task);
+        Ok(match &self.scale {
+            Scale::PassFail => {
+                let rating = |code: Option<Code>| match code {
+                    Some(Code::Passed) => Some(PASS as f64),
+                    Some(Code::Failed) => Some(FAIL as f64),
+                    _ => None,
+                };
+                view.reader().codes(column)?.into_iter().map(rating).collect()
+            }
+            Scale::Labels { labels, .. } => {
+                let given = view.reader().label_texts(column)?;
+                let places: Vec<Option<usize>> =
+                    given.texts.iter().map(|text| labels.iter().position(|it| it == text)).collect();
+                let rating = |number: &u32| places.get(*number as usize).copied().flatten().map(|it| it as f64);
+                given.numbers.iter().map(rating).collect()
+            }
+            Scale::Scores => view.reader().scores(column)?,
+        })
+    }
+
     /// What the judge said of a case; `None` where it gave no verdict.
     pub(super) fn rating(&self, case: &StoredCase) -> Option<f64> {
         let column = Column::from(self.task);

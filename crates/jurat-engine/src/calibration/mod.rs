@@ -18,7 +18,7 @@ use jurat_format::problem::{Problems, listed};
 
 pub use corrections::corrections;
 pub use probing::{ProbeError, ProbeSuite, probe_suite};
-pub use sampling::{SampleOptions, sample};
+pub use sampling::{SampleOptions, queue, queued_task, sample, scale};
 
 use judged::{Judged, agreement_within};
 use matching::{Matched, match_labels};

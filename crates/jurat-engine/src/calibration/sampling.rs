@@ -4,15 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use jurat_core::calibration::{Candidate, Chosen, PASS, Rated, Scale, choose, gold};
 use jurat_core::label::{Label, SheetRow, Standing};
-use jurat_core::plan::CaseIx;
+use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_format::problem::Problems;
-use jurat_store::run::Column;
 
 use super::judged::Judged;
 use super::matching::match_labels;
 use super::{CalibrateError, task};
 use crate::CaseLabel;
-use crate::view::RunView;
+use crate::view::{RunView, ViewError};
 
 /// Which cases are put on a sheet.
 #[derive(Debug, Clone, Default)]
@@ -45,24 +44,44 @@ pub fn sample(
     Ok((rows, judged.scale == Scale::Scores))
 }
 
+/// The queue of the viewer: the cases that a sheet without labels would have. It does not change while they are labelled.
+pub fn queue(view: &RunView, options: &SampleOptions) -> Result<(TaskIx, Vec<Chosen>), CalibrateError> {
+    let (task, judged) = judged_task(view, options)?;
+    Ok((task, choose(&candidates(view, &judged, &[])?, options.n, options.seed)))
+}
+
+/// What people choose from when they label a task.
+pub fn scale(view: &RunView, task: TaskIx) -> Result<Option<Scale>, ViewError> {
+    Ok(Judged::of(view, task, &Standing::default(), false)?.map(|it| it.scale))
+}
+
+/// The task that is meant, without looking at cases.
+pub fn queued_task(view: &RunView, name: Option<&str>) -> Result<TaskIx, CalibrateError> {
+    task(view, name)
+}
+
+fn judged_task(view: &RunView, options: &SampleOptions) -> Result<(TaskIx, Judged), CalibrateError> {
+    let task = task(view, options.task.as_deref())?;
+    let name = || view.plan().tasks[task.index()].id.clone();
+    let judged = Judged::of(view, task, &Standing::default(), false)?;
+    Ok((task, judged.ok_or_else(|| CalibrateError::NothingJudged { task: name() })?))
+}
+
 /// The cases that the judge rated, with what people said of them already.
 fn candidates(view: &RunView, judged: &Judged, rated: &[Rated]) -> Result<Vec<Candidate>, CalibrateError> {
     let said: HashMap<&str, Option<bool>> = rated
         .iter()
         .map(|it| (it.case.as_str(), gold(&it.people, &judged.scale).map(|it| it == PASS as f64)))
         .collect();
-    let column = Column::from(judged.task);
-    let is_judged = |it: &jurat_store::run::StoredCase| judged.rating(it).is_some();
+    let ratings = judged.ratings(view)?;
     let mut candidates = Vec::new();
-    for case in view.reader().cases(CaseIx(0)..CaseIx(u64::MAX)) {
-        let case = case.map_err(crate::view::ViewError::from)?;
-        if case.code(column) == jurat_store::run::Code::Absent || !is_judged(&case) {
-            continue;
-        }
-        let name = CaseLabel { id: &view.case_name(&case), variant: view.variant(case.case_ix) }.to_string();
+    for case in view.reader().identities() {
+        let case = case.map_err(ViewError::from)?;
+        let Some(rating) = ratings.get(case.case_ix.0 as usize).copied().flatten() else { continue };
+        let name = CaseLabel { id: &view.name_of(&case), variant: view.variant(case.case_ix) }.to_string();
         let label = match judged.scale {
             Scale::Scores => None,
-            Scale::PassFail | Scale::Labels { .. } => judged.rating(&case).map(|it| it as usize),
+            Scale::PassFail | Scale::Labels { .. } => Some(rating as usize),
         };
         let labelled = said.get(name.as_str()).copied();
         candidates.push(Candidate { case: case.case_ix.0, name, label, labelled });

@@ -4,12 +4,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use jurat_core::report::{CaseCounts, RunCondition, RunEntry};
+use jurat_core::statistics::{Confidence, Interval, wilson};
 use jurat_core::suite::Gate;
 use jurat_core::verdict::Counts;
 use jurat_store::RunName;
 use jurat_store::run::{Column, Ended, RunFileError, RunReader, StoredSummary};
 
 use super::totals;
+use crate::RunProgress;
+use crate::run::RESUMED;
 use crate::tally::Whole;
 
 /// A run in one line, with what a table of runs has room for.
@@ -25,6 +28,14 @@ pub struct RunListing {
     pub cost_usd: Option<f64>,
     /// How long it took; nothing for one that has not ended.
     pub wall: Option<Duration>,
+    /// The interval of the pass rate, where each row has one judgement; with several, only a report knows what they are worth.
+    pub interval: Option<Interval>,
+    /// How many cases it will have, once that is known.
+    pub expected_cases: Option<u64>,
+    /// How far it has come, while it is in progress.
+    pub progress: Option<RunProgress>,
+    /// Whether it was resumed.
+    pub is_resumed: bool,
 }
 
 /// A run as a list of runs shows it. A file that cannot be read is listed with the reason.
@@ -49,7 +60,17 @@ pub fn listing(name: &RunName) -> RunListing {
         cases: CaseCounts::default(),
         cost_usd: None,
         wall: None,
+        interval: None,
+        expected_cases: None,
+        progress: None,
+        is_resumed: false,
     })
+}
+
+/// The interval of a pass rate whose judgements are as many as cases; several about one row are worth less, and are left to reports.
+fn interval(counts: &Counts, cases: &CaseCounts) -> Option<Interval> {
+    let judged = counts.passed + counts.failed;
+    (judged <= cases.total()).then(|| wilson(counts.passed, judged, Confidence::USUAL)).flatten()
 }
 
 fn read(path: &Path) -> Result<RunListing, RunFileError> {
@@ -81,7 +102,13 @@ fn read(path: &Path) -> Result<RunListing, RunFileError> {
     };
     let taken: Option<Whole> = of_cases.and_then(|it| totals::taken(it));
     let cost_usd = taken.and_then(|it| it.taken.all.cost_usd());
+    let progress = reader.progress()?.and_then(|it| serde_json::from_str(&it).ok());
+    let is_resumed = head.documents.iter().any(|it| it.name == RESUMED);
     Ok(RunListing {
+        interval: interval(&counts, &cases),
+        expected_cases: reader.expected_cases()?,
+        progress,
+        is_resumed,
         entry,
         suite_hash: head.suite_hash.clone(),
         counts,

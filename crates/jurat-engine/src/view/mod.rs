@@ -12,6 +12,7 @@ mod independence;
 mod listed;
 mod metrics;
 mod naming;
+mod people;
 pub mod query;
 mod repetition;
 mod results;
@@ -40,11 +41,12 @@ use jurat_store::run::{Ended, RunFileError, RunReader, StoredEffect};
 pub use explain::ExplainError;
 pub use jurat_store::run::{Code, Column, RunHead, StoredCase, Variant};
 pub use listed::{RunListing, listed, listing};
+pub use people::{People, PersonLabel, agrees};
 pub use results::{StoredOutcome, StoredResult};
 pub use revisit::Detailed;
 pub use said::LabelText;
 
-use crate::definition::restored;
+use crate::definition::{restored, suite_file};
 use crate::options::RecordedOptions;
 use crate::stopping::StoppingRecord;
 use crate::{EffectLine, RunError};
@@ -107,6 +109,11 @@ impl RunView {
     /// The file, for what is not reported here.
     pub fn reader(&self) -> &RunReader {
         &self.reader
+    }
+
+    /// The file of the suite as it was named when the run began; `None` when the run does not say.
+    pub fn suite_file(&self) -> Option<&Path> {
+        suite_file(self.reader.head())
     }
 
     /// What was known of it before its first case.
@@ -280,6 +287,11 @@ impl RunView {
     pub fn agent_run(&self, case: &StoredCase) -> Result<Option<Value>, ViewError> {
         let is_one = self.agent_case(case).is_some();
         Ok(if is_one { self.evidence(case, "identity")? } else { None })
+    }
+
+    /// The directory that holds what an agent left, when the project with this root has it.
+    pub fn agent_directory(&self, evidence: &Value, root: &Path) -> Option<std::path::PathBuf> {
+        crate::agents::directory_of(evidence, &root.join(crate::launch::AGENT_FILES))
     }
 
     /// What happened in a scenario: the evidence that its tasks saw. `None` when the case is none, or was not run.

@@ -19,6 +19,6 @@ pub(crate) use json::{write_graph, write_total};
 pub use mermaid::write_graphs_mermaid;
 pub(crate) use mermaid::write_mermaid_parts;
 pub(crate) use svg::{STYLE, drawing};
-pub use svg::{write_graph_fragment, write_graphs_svg};
+pub use svg::{write_graph_fragment, write_graphs_svg, write_path_fragment};
 pub use text::write_graphs;
 pub(crate) use words::unexercised;

@@ -44,11 +44,20 @@ pub fn write_graphs_svg(out: &mut dyn Write, title: &str, graphs: &[ScenarioGrap
 
 /// Writes one graph as a part of a page.
 pub fn write_graph_fragment(out: &mut dyn Write, graph: &ScenarioGraph) -> io::Result<()> {
-    write_fragment(out, &format!("the graph of {}", graph.name), &drawing(graph))
+    write_path_fragment(out, graph, None)
+}
+
+/// The same with one of its nodes marked, by its place.
+pub fn write_path_fragment(out: &mut dyn Write, graph: &ScenarioGraph, chosen: Option<usize>) -> io::Result<()> {
+    write_fragment(out, &format!("the graph of {}", graph.name), &drawing_with(graph, chosen))
 }
 
 /// The drawing of one graph.
 pub(crate) fn drawing(graph: &ScenarioGraph) -> Drawing {
+    drawing_with(graph, None)
+}
+
+fn drawing_with(graph: &ScenarioGraph, chosen: Option<usize>) -> Drawing {
     let sketch = Sketch::of(graph);
     let n_boxes = sketch.boxes.len();
     // The end stands for one more node.
@@ -108,7 +117,7 @@ pub(crate) fn drawing(graph: &ScenarioGraph) -> Drawing {
         body += &format!("{}\n", line("label", Point { y: label.y + 4.0, ..label }, &arrow.label));
     }
     for (ix, it) in sketch.boxes.iter().enumerate() {
-        body += &rendered(it, layout.blocks[ix], width(it), box_height);
+        body += &rendered(it, layout.blocks[ix], width(it), box_height, chosen == Some(ix));
     }
     if sketch.has_end() {
         body += &rendered_end(layout.blocks[n_boxes], box_height);
@@ -122,14 +131,15 @@ fn width(it: &Box) -> f64 {
     small.max(it.name.width() as f64 * LETTER) + 2.0 * PADDING
 }
 
-fn rendered(it: &Box, at: Point, width: f64, height: f64) -> String {
-    let class = match (it.is_entry, it.is_untaken) {
+fn rendered(it: &Box, at: Point, width: f64, height: f64, is_chosen: bool) -> String {
+    let kind = match (it.is_entry, it.is_untaken) {
         (_, true) => "box untaken",
         (true, false) => "box asking",
         (false, false) => "box",
     };
+    let class = if is_chosen { format!("{kind} chosen") } else { kind.to_owned() };
     let lines = [("name", &*it.name), ("about", &*it.question), ("about", &*it.who)];
-    boxed(class, at, (width, height), it.description.as_deref(), &lines)
+    boxed(&class, at, (width, height), it.description.as_deref(), &lines)
 }
 
 fn rendered_end(at: Point, height: f64) -> String {

@@ -7,10 +7,13 @@ use jurat_engine::view::query::Query;
 use jurat_engine::view::{Code, Column, RunView, StoredCase, ViewError};
 use jurat_format::value::{Value, parse_json};
 use jurat_report::explanation;
+use jurat_store::run::RunFileError;
 use serde_json::json;
 
+use super::labelling::{self, Sent};
 use super::{Answer, Failure, Kind, Shown, Work};
 use crate::page::case::{self, CasePage, Neighbours, Replicate, TaskLine};
+use crate::page::labelling::Labelling;
 use crate::route::{self, Form, Route, VariantName};
 
 pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Case) -> Result<Answer, Failure> {
@@ -20,10 +23,10 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Case) ->
     let tasks = task_lines(view, case);
     let chosen = chosen(&tasks, route)?;
     let mut explained = match chosen {
-        Some(ix) => view.explain(case, TaskIx(ix))?,
+        Some(ix) => if_readable(view.explain(case, TaskIx(ix)))?,
         None => None,
     };
-    let transcript = view.transcript(case)?;
+    let transcript = if_readable(view.transcript(case))?;
     if let Some(explained) = &mut explained {
         explained.transcript = None;
     }
@@ -46,14 +49,33 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Case) ->
         explained,
         graph: scenario_graph(view, case)?,
         transcript,
-        agent: view.agent_run(case)?,
+        agent: if_readable(view.agent_run(case))?,
+        labelling: match chosen {
+            Some(ix) => Some(labels_of(work, shown, case, TaskIx(ix))?),
+            None => None,
+        },
         row,
     };
     Ok(Answer::page(StatusCode::OK, &case::page(&page)))
 }
 
+/// Nothing where the row of a case cannot be read, because its file changed since or is gone: verdicts are there all the same, and the page says why the rest is not.
+fn if_readable<T>(read: Result<Option<T>, ViewError>) -> Result<Option<T>, ViewError> {
+    match read {
+        Err(ViewError::File(RunFileError::SourceChanged { .. } | RunFileError::SourceUnreadable { .. })) => Ok(None),
+        read => read,
+    }
+}
+
+fn labels_of(work: &Work<'_>, shown: &Shown<'_>, case: &StoredCase, task: TaskIx) -> Result<Labelling, Failure> {
+    let view = shown.view;
+    let id = &view.plan().tasks[task.index()].id;
+    let sent = Sent::about(shown.id, &view.case_name(case), &name_of(view, case), id);
+    labelling::labelling(work, shown, case, task, sent)
+}
+
 /// The case of a row that a variant names; without, the first.
-fn meant<'c>(view: &RunView, cases: &'c [StoredCase], variant: &VariantName) -> Option<&'c StoredCase> {
+pub(super) fn meant<'c>(view: &RunView, cases: &'c [StoredCase], variant: &VariantName) -> Option<&'c StoredCase> {
     let fits = |it: &&StoredCase| {
         let own = name_of(view, it);
         let is = |given: &Option<String>, own: &Option<String>| given.is_none() || given == own;
@@ -64,7 +86,7 @@ fn meant<'c>(view: &RunView, cases: &'c [StoredCase], variant: &VariantName) -> 
     cases.iter().find(fits)
 }
 
-fn name_of(view: &RunView, case: &StoredCase) -> VariantName {
+pub(super) fn name_of(view: &RunView, case: &StoredCase) -> VariantName {
     let variant = view.variant(case.case_ix);
     let named = |it: &String| (!it.is_empty()).then(|| it.clone());
     let is_repeated = view.head().variants.iter().any(|it| it.replicate > 0);
@@ -159,7 +181,7 @@ fn neighbours(
     case: &StoredCase,
     route: &route::Case,
 ) -> Result<Option<Neighbours>, Failure> {
-    let columns = work.shared.columns.of(view)?;
+    let columns = labelling::columns(work, view)?;
     let Ok(query) = Query::parse(&route.q, view, &columns)? else { return Ok(None) };
     // Looking into all rows would take too long for a page of one case.
     if query.looks_into_rows() {
@@ -207,7 +229,7 @@ fn scenario_graph(
 fn json_of(view: &RunView, case: &StoredCase, tasks: &[TaskLine]) -> Result<Answer, Failure> {
     let mut explained = Vec::new();
     for task in tasks {
-        if let Some(explanation) = view.explain(case, TaskIx(task.ix))? {
+        if let Some(explanation) = if_readable(view.explain(case, TaskIx(task.ix)))? {
             explained.push(written(&explanation));
         }
     }

@@ -23,7 +23,7 @@ const MOST_TASKS: usize = 12;
 
 pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Cases) -> Result<Answer, Failure> {
     let view = shown.view;
-    let columns = work.shared.columns.of(view)?;
+    let columns = super::labelling::columns(work, view)?;
     let query = match Query::parse(&route.q, view, &columns)? {
         Ok(query) => query,
         Err(problem) => {
@@ -55,12 +55,14 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Cases) -
         n_cases: there,
         found,
         tasks,
-        n_tasks: view.plan().tasks.len(),
+        task_names: view.plan().tasks.iter().map(|it| it.id.clone()).collect(),
+        read_paths: read_paths(view),
         paths: paths.iter().map(|(name, _)| name.clone()).collect(),
         asks: view.plan().asks(),
         is_repeated: view.head().variants.iter().any(|it| it.replicate > 0),
         rows,
         facets,
+        live: super::overview::live_run(work, shown),
     };
     Ok(match work.form {
         Form::Html => Answer::page(StatusCode::OK, &cases::page(&page)),
@@ -144,6 +146,17 @@ fn task_columns(view: &RunView, cases: &[StoredCase], chosen: &[String]) -> Vec<
         all.sort_unstable();
     }
     all.into_iter().map(column).collect()
+}
+
+/// The parts of rows that tasks read, the first few.
+fn read_paths(view: &RunView) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    for path in view.head().tasks.iter().filter_map(|it| it.path.clone()) {
+        if !paths.contains(&path) && paths.len() < MOST_VALUES {
+            paths.push(path);
+        }
+    }
+    paths
 }
 
 fn row_paths(chosen: &[String]) -> Vec<(String, FieldPath)> {

@@ -7,7 +7,11 @@ mod compare_case;
 mod cost;
 mod flaky;
 mod graph;
+mod labelling;
+pub(crate) mod live;
+mod output;
 mod overview;
+mod queue;
 mod runs;
 mod slices;
 
@@ -24,6 +28,7 @@ use jurat_store::RunName;
 use maud::Markup;
 
 use crate::Library;
+use crate::labels::Labels;
 use crate::library::Meant;
 use crate::page;
 use crate::route::{Address, Form, Route, RunPage};
@@ -35,6 +40,7 @@ pub(crate) struct Shared {
     pub(crate) library: Library,
     comparisons: compare::Comparisons,
     pub(crate) columns: ColumnCache,
+    pub(crate) labels: Labels,
     listings: Mutex<HashMap<PathBuf, (u64, SystemTime, RunListing)>>,
 }
 
@@ -57,6 +63,8 @@ pub(crate) enum Kind {
     Text,
     /// A file of ours, of this type.
     Asset(&'static str),
+    /// A file that a run left: saved under this name, never shown.
+    Download(String),
 }
 
 impl Kind {
@@ -66,6 +74,7 @@ impl Kind {
             Kind::Json => "application/json; charset=utf-8",
             Kind::Text => "text/plain; charset=utf-8",
             Kind::Asset(it) => it,
+            Kind::Download(_) => "application/octet-stream",
         }
     }
 }
@@ -138,9 +147,10 @@ impl Failure {
 }
 
 impl Shared {
-    pub(crate) fn new(library: Library) -> Shared {
+    pub(crate) fn new(library: Library, labels: Labels) -> Shared {
         Shared {
             library,
+            labels,
             comparisons: compare::Comparisons::default(),
             columns: ColumnCache::default(),
             listings: Mutex::default(),
@@ -166,6 +176,8 @@ impl Shared {
         listing
     }
 }
+
+pub(crate) use labelling::save as save_label;
 
 /// What a request for an address is answered with.
 pub(crate) fn answer(shared: &Shared, runs: &mut OpenRuns, cancel: &Cancel, address: &Address) -> Answer {
@@ -218,11 +230,21 @@ fn of_run(work: &Work<'_>, runs: &mut OpenRuns, name: &str, page: &RunPage) -> R
         RunPage::Cases(route) => cases::answer(work, &shown, route),
         RunPage::Case(route) => case::answer(work, &shown, route),
         RunPage::Text(route) => case::text(&shown, route),
+        RunPage::Output(route) => output::answer(work, &shown, route),
         RunPage::Graph => graph::answer(work, &shown),
         RunPage::Slices(route) => slices::answer(work, &shown, route),
         RunPage::Cost => cost::answer(work, &shown),
         RunPage::Flaky { task } => flaky::answer(work, &shown, task.as_deref()),
-        RunPage::Label(_) | RunPage::Events => Err(absent()),
+        RunPage::Label(route) => queue::answer(work, &shown, route),
+        RunPage::Events => Err(absent()),
+    }
+}
+
+/// The run with this id, for what names it exactly.
+fn found_run(shared: &Shared, id: &str) -> Result<RunName, Failure> {
+    match shared.library.find(id).map_err(Failure::Unreadable)? {
+        Meant::Run(found) => Ok(found),
+        _ => Err(Failure::NotFound { reason: format!("there is no run `{id}`"), meant: Vec::new() }),
     }
 }
 

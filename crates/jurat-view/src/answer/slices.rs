@@ -70,6 +70,7 @@ fn cells(view: &RunView, columns: &Columns<'_>, one: &str, two: &str) -> Result<
     }
     let is_single = tasks.len() * view.head().variants.len().max(1) <= 1;
     let cell = |((one, two), (counts, n_cases)): ((u32, u32), (Counts, u64))| Cell {
+        n_cases,
         one: first.texts.get(one as usize).cloned(),
         two: second.texts.get(two as usize).cloned(),
         independence: independence(is_single, &counts, n_cases, view.head().variants.len()),
@@ -94,7 +95,7 @@ fn data(page: &SlicesPage) -> String {
         json!({ "path": it.path, "value": it.value, "passed": it.counts.passed, "failed": it.counts.failed, "pass_rate": it.counts.pass_rate() })
     });
     let cells = page.cells.iter().map(|it| {
-        json!({ "values": [it.one, it.two], "passed": it.counts.passed, "failed": it.counts.failed, "pass_rate": it.counts.pass_rate() })
+        json!({ "values": [it.one, it.two], "cases": it.n_cases, "passed": it.counts.passed, "failed": it.counts.failed, "pass_rate": it.counts.pass_rate() })
     });
     json!({
         "version": 1,

@@ -40,9 +40,30 @@ const KEYS = [
   ["[", "previous page", () => document.querySelector("a[rel=prev]")?.click()],
   ["]", "next page", () => document.querySelector("a[rel=next]")?.click()],
   ["u", "up", () => [...document.querySelectorAll(".crumbs a")].filter((it) => it.pathname !== location.pathname).at(-1)?.click()],
+  ["c", "compare the selected runs", () => document.querySelector("form.runs button[type=submit]")?.click()],
+  ["e", "open all parts, or close them", () => toggleAll()],
+  ["d", "diff on and off", () => document.querySelectorAll("details.diff").forEach((it) => (it.open = !it.open))],
+  ["g", "then r o c g s f: runs, overview, cases, graph, slices, flaky", () => (going = true)],
   ["t", "theme", () => nextTheme()],
   ["y", "copy the address", () => navigator.clipboard?.writeText(location.href)],
 ];
+
+// What the key after `g` leads to.
+const PLACES = { r: "Runs", o: "Overview", c: "Cases", g: "Graph", s: "Slices", f: "Flaky" };
+let going = false;
+
+function go(key) {
+  going = false;
+  const links = [...document.querySelectorAll(".sections a")];
+  if (key === "r") document.querySelector(".crumbs a.brand")?.click();
+  else links.find((it) => it.textContent.trim() === PLACES[key])?.click();
+}
+
+function toggleAll() {
+  const parts = [...document.querySelectorAll("main details")];
+  const open = !parts.every((it) => it.open);
+  parts.forEach((it) => (it.open = open));
+}
 
 function rows() {
   return [...document.querySelectorAll("[data-row]")];
@@ -109,6 +130,12 @@ function isTyping(target) {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
+  if (going && PLACES[event.key]) {
+    event.preventDefault();
+    go(event.key);
+    return;
+  }
+  going = false;
   const action = KEYS.findLast(([key]) => key === event.key)?.[2];
   if (!action) return;
   event.preventDefault();

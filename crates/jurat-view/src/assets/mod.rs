@@ -31,7 +31,9 @@ pub(crate) const THEME: &Asset =
     &Asset { stem: "theme", ending: "js", content_type: SCRIPT, body: include_str!("theme.js") };
 
 /// Keys, times and whatever else makes pages handier.
-pub(crate) const APP: &Asset = &Asset { stem: "app", ending: "js", content_type: SCRIPT, body: include_str!("app.js") };
+pub(crate) const APP: &Asset = &Asset { stem: "app", ending: "js", content_type: SCRIPT, body: SCRIPTS };
+
+const SCRIPTS: &str = concat!(include_str!("app.js"), include_str!("live.js"), include_str!("label.js"));
 
 /// The picture of the viewer in tabs of browsers.
 pub(crate) const ICON: &Asset =

@@ -1,7 +1,9 @@
 //! What an agent did: its events in order, what it made of its workspace, what it used.
 
+use std::collections::BTreeMap;
+
 use jurat_format::value::{Val, Value};
-use jurat_report::{counted, duration, grouped, money, pretty_json};
+use jurat_report::{bytes, counted, duration, grouped, money, pretty_json};
 use maud::{Markup, html};
 
 use super::case::CasePage;
@@ -19,7 +21,7 @@ pub(super) fn section(page: &CasePage, evidence: &Value) -> Markup {
             (facts(evidence))
             (timeline(events))
             (event_list(page, events))
-            (workspace(evidence))
+            (workspace(page, evidence))
         }
     }
 }
@@ -81,33 +83,60 @@ fn timeline(events: &[Value]) -> Markup {
 }
 
 fn event_list(page: &CasePage, events: &[Value]) -> Markup {
-    let from = usize::try_from(page.route.from).unwrap_or(usize::MAX).min(events.len());
-    let end = (from + EVENTS).min(events.len());
+    let only = page.route.only.as_deref();
+    let is_meant = |event: &Value| only.is_none_or(|it| names(event).any(|name| name == it));
+    let shown: Vec<(usize, &Value)> = events.iter().enumerate().filter(|(_, it)| is_meant(it)).collect();
+    let from = usize::try_from(page.route.from).unwrap_or(usize::MAX).min(shown.len());
+    let end = (from + EVENTS).min(shown.len());
     html! {
         h3 { (counted(events.len() as u64, "event")) }
-        ol.events start=(from + 1) {
-            @for event in &events[from..end] { (one_event(event)) }
+        (event_filter(page, events))
+        ol.events {
+            @for (ix, event) in &shown[from..end] { (one_event(*ix, event)) }
         }
-        @if events.len() > EVENTS {
+        @if shown.len() > EVENTS {
             nav.pager aria-label="Events" {
                 @if from > 0 { a href=(page.at_event(from.saturating_sub(EVENTS) as u64)) { "‹ earlier events" } }
-                span { (grouped(from as u64 + 1)) "–" (grouped(end as u64)) " of " (grouped(events.len() as u64)) }
-                @if end < events.len() {
+                span { (grouped(from as u64 + 1)) "–" (grouped(end as u64)) " of " (grouped(shown.len() as u64)) }
+                @if end < shown.len() {
                     a href=(page.at_event(end as u64)) { "later events ›" }
-                    a href=(page.at_event(((events.len() - 1) / EVENTS * EVENTS) as u64)) { "last" }
+                    a href=(page.at_event(((shown.len() - 1) / EVENTS * EVENTS) as u64)) { "last" }
                 }
             }
         }
     }
 }
 
-fn one_event(event: &Value) -> Markup {
+/// What an event is selected by: its kind and its tool.
+fn names(event: &Value) -> impl Iterator<Item = &str> {
+    [text(event, &["event_type"]), text(event, &["tool_name"])].into_iter().flatten()
+}
+
+/// Kinds of events and tools, each a link that shows these alone.
+fn event_filter(page: &CasePage, events: &[Value]) -> Markup {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    events.iter().flat_map(names).for_each(|it| *counts.entry(it).or_default() += 1);
+    html! {
+        @if counts.len() > 1 {
+            nav.chips aria-label="Kinds of events and tools" {
+                a.chip href=(page.at_events_of(None)) aria-current=[page.route.only.is_none().then_some("true")] { "all" }
+                @for (name, n) in &counts {
+                    a.chip href=(page.at_events_of(Some(name))) aria-current=[(page.route.only.as_deref() == Some(*name)).then_some("true")] {
+                        (excerpt(name, 40)) " " span.n { (grouped(*n)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn one_event(ix: usize, event: &Value) -> Markup {
     let kind = text(event, &["event_type"]).unwrap_or("event");
     let tool = text(event, &["tool_name"]);
     let arguments = event.get("parsed_arguments").or_else(|| event.get("raw_arguments"));
     let content = event.get("content").or_else(|| event.get("output")).or_else(|| event.get("result"));
     html! {
-        li.event data-row="" {
+        li.event data-row="" value=(ix + 1) {
             span.tag { (line(kind)) }
             @if let Some(tool) = tool { " " code { (line(tool)) } }
             @if let Some(arguments) = arguments {
@@ -124,7 +153,7 @@ fn one_event(event: &Value) -> Markup {
     }
 }
 
-fn workspace(evidence: &Value) -> Markup {
+fn workspace(page: &CasePage, evidence: &Value) -> Markup {
     let changes = evidence.get("workspace").unwrap_or(&Val::Null);
     let lists =
         ["added", "changed", "removed"].map(|key| (key, changes.get(key).and_then(Val::as_list).unwrap_or_default()));
@@ -147,8 +176,20 @@ fn workspace(evidence: &Value) -> Markup {
         }
         @if !outputs.is_empty() {
             h3 { "Key outputs" }
-            ul.files { @for output in outputs { li { code { (excerpt(&output.to_string(), 600)) } } } }
+            ul.files { @for (ix, output) in outputs.iter().enumerate() { li { (key_output(page, ix, output)) } } }
         }
         @if let Some(message) = text(evidence, &["error", "message"]) { p.note { (sentence(message)) } }
+    }
+}
+
+/// A file that the agent left, as a download where it is stored.
+fn key_output(page: &CasePage, ix: usize, output: &Value) -> Markup {
+    let name = text(output, &["metadata", "workspace_relative_path"]).or_else(|| text(output, &["uri"]));
+    let size = number(output, &["byte_size"]);
+    html! {
+        span.tag { (line(text(output, &["artifact_type"]).unwrap_or("file"))) } " "
+        a href=(page.output(ix as u32)) download="" { code { (line(name.unwrap_or("file"))) } }
+        @if let Some(size) = size { " " span.hint { (bytes(size as u64)) } }
+        @if let Some(kind) = text(output, &["media_type"]) { " " span.hint { (line(kind)) } }
     }
 }

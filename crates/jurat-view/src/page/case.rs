@@ -12,12 +12,13 @@ use jurat_format::value::Value;
 use jurat_report::{counted, duration, grouped, money, score};
 use maud::{Markup, html};
 
+use super::labelling::{self, Labelling};
 use super::shell::RunLinks;
 use super::{Section, Shell, agent, explained, transcript};
 use crate::part::text::{excerpt, line, sentence};
 use crate::part::value;
 use crate::part::verdict::{badge, of_code};
-use crate::route::{Address, Case, Cases, Form, Route, RunPage, Text, VariantName};
+use crate::route::{Address, Case, Cases, Form, Label, Output, Route, RunPage, Text, VariantName};
 
 /// The part of a case that is its row, in addresses of whole values.
 pub(crate) const ROW: &str = "row";
@@ -43,6 +44,8 @@ pub(crate) struct CasePage {
     pub(crate) explained: Option<Explanation>,
     pub(crate) graph: Option<ScenarioGraph>,
     pub(crate) transcript: Option<Transcript>,
+    /// What people say about the task that is explained.
+    pub(crate) labelling: Option<Labelling>,
     pub(crate) agent: Option<Value>,
     /// The row, or why it is not there.
     pub(crate) row: Result<Value, String>,
@@ -96,6 +99,17 @@ impl CasePage {
         self.at(Case { from, ..self.route.clone() })
     }
 
+    /// Only the events of one kind or tool.
+    pub(crate) fn at_events_of(&self, only: Option<&str>) -> Route {
+        self.at(Case { only: only.map(str::to_owned), from: 0, ..self.route.clone() })
+    }
+
+    /// Where a key output of its agent is.
+    pub(crate) fn output(&self, ix: u32) -> Route {
+        let output = Output { id: self.route.id.clone(), variant: self.route.variant.clone(), ix };
+        Route::Run { run: self.run.clone(), page: RunPage::Output(output) }
+    }
+
     /// Where a value of this case is whole.
     pub(crate) fn whole(&self, part: &str) -> Route {
         let text = Text { id: self.route.id.clone(), variant: self.route.variant.clone(), part: part.to_owned() };
@@ -124,11 +138,18 @@ pub(crate) fn page(page: &CasePage) -> Markup {
                 (task_tree(page))
                 div.results {
                     @if let Some(it) = &page.explained { (explained::section(page, it)) }
+                    @if let Some(it) = &page.labelling { (labelling::section(it, &queue_link(page))) }
                 }
             }
         }
         (evidence(page))
     })
+}
+
+fn queue_link(page: &CasePage) -> Markup {
+    let task = page.explained.as_ref().map(|it| it.task.clone());
+    let queue = RunPage::Label(Label { task, blind: true, ..Label::default() });
+    html! { " " a href=(Route::Run { run: page.run.clone(), page: queue }) { "Label a sample of this task" } }
 }
 
 fn neighbours(page: &CasePage) -> Markup {

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use jurat_engine::view::Code;
 use jurat_engine::view::query::{QueryProblem, Sort, Spent};
+use jurat_engine::view::{Code, RunListing};
 use jurat_report::{counted, duration, grouped, money, score, visible_line};
 use maud::{Markup, html};
 
 use super::shell::RunLinks;
-use super::{Section, Shell};
+use super::{Section, Shell, live};
 use crate::part::text::{excerpt, line, sentence};
 use crate::part::verdict::{badge, of_code};
-use crate::route::{Case, Cases, Route, RunPage, VariantName};
+use crate::route::{Case, Cases, ROWS, Route, RunPage, VariantName};
 
 /// What the page shows.
 #[derive(Debug)]
@@ -26,14 +26,19 @@ pub(crate) struct CasesPage {
     pub(crate) found: Found,
     /// The tasks that have cells.
     pub(crate) tasks: Vec<TaskColumn>,
-    pub(crate) n_tasks: usize,
+    /// All tasks, by name.
+    pub(crate) task_names: Vec<String>,
     /// Paths of rows that have cells.
     pub(crate) paths: Vec<String>,
+    /// Paths that tasks read.
+    pub(crate) read_paths: Vec<String>,
     /// Whether models are asked, so that cases cost something.
     pub(crate) asks: bool,
     pub(crate) is_repeated: bool,
     pub(crate) rows: Vec<CaseRow>,
     pub(crate) facets: Vec<Facet>,
+    /// The run, when it has not ended.
+    pub(crate) live: Option<RunListing>,
 }
 
 /// How many cases are found.
@@ -101,14 +106,17 @@ pub(crate) fn page(page: &CasesPage) -> Markup {
     let shell = shell(&page.run, &page.suite, &page.route);
     shell.page(&html! {
         (query_form(&page.run, &page.route, None))
+        (suggestions(page))
         (modes(page))
         (chips(page))
         div.split {
             (facets(page))
             div.results {
+                @if let Some(it) = &page.live { (live::new_cases(&page.run, it, page.n_cases, &with(&page.run, &page.route))) }
                 p.count aria-live="polite" { (count(page)) }
                 @if page.rows.is_empty() { (nothing(page)) } @else { (table(page)) }
                 (pager(page))
+                (column_chooser(page))
                 (export_hint(page))
             }
         }
@@ -151,12 +159,18 @@ fn query_form(run: &str, route: &Cases, problem: Option<&QueryProblem>) -> Marku
     html! {
         h1.hidden { "Cases" }
         form.query role="search" method="get" action=(Route::cases(run, "")) {
-            input type="search" name="q" value=(route.q) aria-label="Query" placeholder="verdict:failed task:tone=failed -group:lang=de \"some text\"" autocomplete="off" autocapitalize="off" spellcheck="false" aria-invalid=[problem.map(|_| "true")];
+            input type="search" name="q" value=(route.q) list="terms" aria-label="Query" placeholder="verdict:failed task:tone=failed -group:lang=de \"some text\"" autocomplete="off" autocapitalize="off" spellcheck="false" aria-invalid=[problem.map(|_| "true")];
             @if route.sort != Sort::Input { input type="hidden" name="sort" value=(route.sort.to_string()); }
             @if route.descending { input type="hidden" name="dir" value="desc"; }
             button type="submit" { "Find" }
         }
     }
+}
+
+/// Queries with one more term, as the browser suggests them.
+fn suggestions(page: &CasesPage) -> Markup {
+    let values = page.facets.iter().flat_map(|it| &it.values).take(60);
+    html! { datalist id="terms" { @for value in values { option value=(added(&page.route.q, &value.term)) {} } } }
 }
 
 fn modes(page: &CasesPage) -> Markup {
@@ -300,7 +314,7 @@ fn table(page: &CasesPage) -> Markup {
                     tr {
                         (header(page, "Case", &Sort::Id, ""))
                         (header(page, "Verdict", &Sort::Verdict, ""))
-                        @for task in &page.tasks { th.task scope="col" title=(task.id) { (excerpt(&task.id, 14)) } }
+                        @for (ix, task) in page.tasks.iter().enumerate() { (task_header(page, ix, task)) }
                         (header(page, "Took", &Sort::Took, "number"))
                         @if page.asks { (header(page, "Cost", &Sort::Cost, "number")) }
                         @for path in &page.paths { th scope="col" { (line(path)) } }
@@ -310,10 +324,21 @@ fn table(page: &CasesPage) -> Markup {
                 tbody { @for row in &page.rows { (case_row(page, row)) } }
             }
         }
-        @if page.tasks.len() < page.n_tasks {
-            p.hint { "Showing " (page.tasks.len()) " of " (page.n_tasks) " tasks: those with something other than passed on this page first." }
+        @if page.tasks.len() < page.task_names.len() && page.route.cols.is_empty() {
+            p.hint { "Showing " (page.tasks.len()) " of " (page.task_names.len()) " tasks: those with something other than passed on this page first." }
         }
     }
+}
+
+/// The head of a task's column: a link that orders by its scores or labels, where it gives some.
+fn task_header(page: &CasesPage, ix: usize, task: &TaskColumn) -> Markup {
+    let has = |of: fn(&TaskCell) -> bool| page.rows.iter().filter_map(|it| it.tasks.get(ix)).any(of);
+    let sort = match (has(|it| it.score.is_some()), has(|it| it.label.is_some())) {
+        (true, _) => Sort::Score(task.id.clone()),
+        (false, true) => Sort::Label(task.id.clone()),
+        (false, false) => return html! { th.task scope="col" title=(task.id) { (excerpt(&task.id, 14)) } },
+    };
+    header(page, &task.id, &sort, "task")
 }
 
 fn header(page: &CasesPage, name: &str, sort: &Sort, class: &str) -> Markup {
@@ -323,7 +348,7 @@ fn header(page: &CasesPage, name: &str, sort: &Sort, class: &str) -> Markup {
     let direction = if page.route.descending { "descending" } else { "ascending" };
     html! {
         th class=[Some(class).filter(|it| !it.is_empty())] scope="col" aria-sort=[is_own.then_some(direction)] {
-            a href=(with(&page.run, &route)) { (name) @if is_own { span aria-hidden="true" { @if page.route.descending { " ▼" } @else { " ▲" } } } }
+            a href=(with(&page.run, &route)) title=(name) { (excerpt(name, 14)) @if is_own { span aria-hidden="true" { @if page.route.descending { " ▼" } @else { " ▲" } } } }
         }
     }
 }
@@ -415,6 +440,44 @@ fn pager(page: &CasesPage) -> Markup {
             }
         }
     }
+}
+
+/// Which tasks and which parts of rows have columns; a form, so that the choice stands in the address.
+fn column_chooser(page: &CasesPage) -> Markup {
+    let Cases { q, sort, descending, n, .. } = &page.route;
+    let has = |id: &str| page.tasks.iter().any(|it| it.id == id);
+    html! {
+        details.columns {
+            summary { "Columns" }
+            form method="get" action=(Route::cases(&page.run, "")) {
+                @if !q.is_empty() { input type="hidden" name="q" value=(q); }
+                @if *sort != Sort::Input { input type="hidden" name="sort" value=(sort.to_string()); }
+                @if *descending { input type="hidden" name="dir" value="desc"; }
+                @if *n != ROWS { input type="hidden" name="n" value=(n); }
+                fieldset {
+                    legend { "Tasks" }
+                    @for id in &page.task_names {
+                        label { input type="checkbox" name="cols" value=(format!("task:{}", listed(id))) checked[has(id)]; " " (excerpt(id, 40)) }
+                    }
+                }
+                fieldset {
+                    legend { "Parts of rows" }
+                    @for path in &page.paths { label { input type="checkbox" name="cols" value=(format!("row.{}", listed(path))) checked; " " code { (line(path)) } } }
+                    @for path in page.read_paths.iter().filter(|it| !page.paths.contains(*it)) {
+                        label { input type="checkbox" name="cols" value=(format!("row.{}", listed(path))); " " code { (line(path)) } }
+                    }
+                    label { "another path " input type="text" name="cols" placeholder="row.meta.kind" autocomplete="off" spellcheck="false"; }
+                }
+                button type="submit" { "Show these columns" }
+                " " a href=(with(&page.run, &Cases { cols: Vec::new(), ..page.route.clone() })) { "Usual columns" }
+            }
+        }
+    }
+}
+
+/// An item of a list in an address.
+fn listed(item: &str) -> String {
+    item.replace('\\', "\\\\").replace(',', "\\,")
 }
 
 fn export_hint(page: &CasesPage) -> Markup {

@@ -1,16 +1,16 @@
 //! A run as a whole: how it ended, its tasks, its slices.
 
 use jurat_core::report::{RunReport, TaskTotal};
+use jurat_engine::view::RunListing;
 use jurat_engine::view::query::quoted_name;
 use jurat_report::{counted, duration, grouped, money, rate};
 use maud::{Markup, html};
 
 use super::shell::{RunLinks, cases};
-use super::{Section, Shell, totals};
+use super::{Section, Shell, live, totals};
 use crate::part::bar;
 use crate::part::text::{line, lines, sentence};
 use crate::part::time::moment;
-use crate::part::verdict;
 use crate::route::{Route, RunPage};
 
 /// What the page shows.
@@ -19,6 +19,8 @@ pub(crate) struct OverviewPage {
     /// The id in addresses.
     pub(crate) run: String,
     pub(crate) report: RunReport,
+    /// How far it has come, when it has not ended.
+    pub(crate) live: Option<RunListing>,
     /// The texts of the suite, by name.
     pub(crate) documents: Vec<(String, String)>,
 }
@@ -30,6 +32,7 @@ pub(crate) fn page(page: &OverviewPage) -> Markup {
     let shell = Shell { title: report.suite.clone(), run: Some(links), steps: Vec::new(), data };
     shell.page(&html! {
         (head(report))
+        @if let Some(it) = &page.live { div data-events=(live::events(run)) data-cases=(report.cases.total()) { (live::state(run, it)) } }
         (verdicts(run, report))
         (tiles(report))
         (look_first(page))
@@ -81,14 +84,9 @@ fn head(report: &RunReport) -> Markup {
 }
 
 fn verdicts(run: &str, report: &RunReport) -> Markup {
-    let parts = report.cases.each().map(|(verdict, n)| {
-        let look = verdict::of_case(verdict);
-        bar::Part { look, n, route: Some(cases(run, &format!("verdict:{}", look.query))) }
-    });
     html! {
         section.verdicts aria-labelledby="verdicts" {
-            h2 id="verdicts" { (counted(report.cases.total(), "case")) }
-            (bar::stacked("cases", &parts))
+            (live::case_bar(run, &report.cases))
             div.rate {
                 span.figure { (rate(report.counts.pass_rate())) }
                 span.caption { "pass rate over all tasks" }

@@ -5,8 +5,8 @@ use jurat_engine::view::RunListing;
 use jurat_report::{counted, duration, grouped, money, rate, visible_line};
 use maud::{Markup, html};
 
-use super::Shell;
 use super::shell::short_id;
+use super::{Shell, live};
 use crate::part::bar;
 use crate::part::text::{line, sentence};
 use crate::part::time::moment;
@@ -66,6 +66,7 @@ fn empty(page: &RunsPage) -> Markup {
 
 fn table(page: &RunsPage) -> Markup {
     html! {
+        p.live-runs data-events=(Route::Events) role="status" { a.new-runs href=(Route::Runs(page.list.clone())) hidden {} }
         form.runs method="get" action=(Route::Compare(Compare::default())) {
             div.scroll tabindex="0" role="region" aria-label="Runs" {
                 table.rows {
@@ -78,12 +79,12 @@ fn table(page: &RunsPage) -> Markup {
                             th scope="col" { "State" }
                             th.number scope="col" { "Cases" }
                             th.number scope="col" { "Pass rate" }
-                            th.wide scope="col" { "Results" }
+                            th.wide scope="col" { "Interval and results" }
                             th.number scope="col" { "Cost" }
                             th.number scope="col" { "Took" }
                         }
                     }
-                    tbody { @for row in &page.rows { (run_row(page, row)) } }
+                    tbody { @for row in &page.rows { (row_markup(row)) } }
                 }
             }
             div.actions {
@@ -95,12 +96,13 @@ fn table(page: &RunsPage) -> Markup {
     }
 }
 
-fn run_row(page: &RunsPage, row: &RunRow) -> Markup {
-    let RunListing { entry, counts, cost_usd, wall, .. } = &row.listing;
+/// A run as a row of the table; events have the same.
+pub(crate) fn row_markup(row: &RunRow) -> Markup {
+    let RunListing { entry, counts, cost_usd, wall, interval, .. } = &row.listing;
     let overview = Route::overview(&row.id);
     if let RunCondition::Unreadable(reason) = &entry.condition {
         return html! {
-            tr.unreadable data-row="" {
+            tr.unreadable data-row="" data-run=(row.id) {
                 td {}
                 td { (line(&row.id)) }
                 td colspan="8" { (verdict::condition(&entry.condition)) " " (sentence(reason)) }
@@ -114,19 +116,26 @@ fn run_row(page: &RunsPage, row: &RunRow) -> Markup {
     ];
     let parts = parts.map(|(look, n)| bar::Part { look, n, route: None });
     html! {
-        tr data-row="" {
+        tr data-row="" data-run=(row.id) {
             td { input type="checkbox" name="run" value=(row.id) aria-label={ "Select " (visible_line(&row.id)) }; }
             th scope="row" { a.open href=(overview) title=(visible_line(&row.id)) { (line(short_id(&row.id))) } }
-            td { a href=(Route::Runs(Runs { suite: Some(entry.suite.clone()), from: 0, ..page.list.clone() })) { (line(&entry.suite)) } }
+            td { a href=(Route::Runs(Runs { suite: Some(entry.suite.clone()), ..Runs::default() })) { (line(&entry.suite)) } }
             td { @if let Some(at) = entry.started_at_ms { (moment(at)) } }
-            td { (verdict::condition(&entry.condition)) }
+            td { (verdict::condition(&entry.condition)) @if let Some(share) = share(&row.listing) { " " (share) } }
             td.number { @if let Some(n) = entry.cases { (grouped(n)) } }
             td.number { (rate(entry.pass_rate)) }
-            td.wide { (bar::slim("results of tasks", &parts)) }
+            td.wide { (bar::interval("pass rate", entry.pass_rate, *interval)) (bar::slim("results of tasks", &parts)) }
             td.number { @if let Some(cost) = cost_usd { (money(*cost)) } @else { span.none { "–" } } }
             td.number { @if let Some(wall) = wall { (duration(*wall)) } @else { span.none { "–" } } }
         }
     }
+}
+
+/// How much of a run in progress is done.
+fn share(listing: &RunListing) -> Option<String> {
+    let of = listing.expected_cases.filter(|it| *it > 0 && live::is_live(&listing.entry.condition))?;
+    let done = listing.progress.as_ref().map_or(listing.entry.cases.unwrap_or_default(), |it| it.done);
+    Some(format!("{} %", 100 * done.min(of) / of))
 }
 
 fn pager(page: &RunsPage) -> Markup {

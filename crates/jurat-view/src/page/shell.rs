@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, html};
 
 use crate::assets;
 use crate::part::text::line;
-use crate::route::{Address, Cases, Route, RunPage, Runs, Slices};
+use crate::route::{Address, Cases, Label, Route, RunPage, Runs, Slices};
 
 /// What a page is called and where it stands.
 #[derive(Debug)]
@@ -36,16 +36,18 @@ pub(crate) enum Section {
     Slices,
     Flaky,
     Cost,
+    Label,
 }
 
 impl Section {
-    const ALL: [(Section, &'static str); 6] = [
+    const ALL: [(Section, &'static str); 7] = [
         (Section::Overview, "Overview"),
         (Section::Cases, "Cases"),
         (Section::Graph, "Graph"),
         (Section::Slices, "Slices"),
         (Section::Flaky, "Flaky"),
         (Section::Cost, "Cost"),
+        (Section::Label, "Label"),
     ];
 
     fn route(self, run: &str) -> Route {
@@ -56,6 +58,7 @@ impl Section {
             Section::Slices => RunPage::Slices(Slices::default()),
             Section::Flaky => RunPage::Flaky { task: None },
             Section::Cost => RunPage::Cost,
+            Section::Label => RunPage::Label(Label { blind: true, ..Label::default() }),
         };
         Route::Run { run: run.to_owned(), page }
     }

@@ -31,6 +31,8 @@ pub(crate) struct SlicesPage {
 pub(crate) struct Cell {
     pub(crate) one: Option<String>,
     pub(crate) two: Option<String>,
+    /// How many cases it has.
+    pub(crate) n_cases: u64,
     pub(crate) counts: Counts,
     pub(crate) independence: Independence,
 }

@@ -5,6 +5,7 @@ use jurat_report::{bytes, pretty_json, visible};
 use maud::{Markup, html};
 use similar::{ChangeTag, TextDiff};
 
+use super::markdown;
 use crate::route::Route;
 
 /// How much of a value stands in a page.
@@ -14,6 +15,10 @@ const ROOM: usize = 16 << 10;
 pub(crate) fn value(value: &Val<'_>, whole: &Route) -> Markup {
     match value {
         Val::Str(it) if it.is_empty() => html! { p.none { "empty text" } },
+        Val::Str(it) if markdown::is_likely(it) => html! {
+            (text(it, whole))
+            details.rendered { summary { "As Markdown" } (markdown::markdown(it)) }
+        },
         Val::Str(it) => text(it, whole),
         other => text(&pretty_json(other), whole),
     }
@@ -35,9 +40,12 @@ fn cut(text: &str) -> usize {
     if text.len() <= ROOM { text.len() } else { text.floor_char_boundary(ROOM) }
 }
 
+/// How long two texts together may be to be compared in a page.
+const MOST_COMPARED: usize = 2 << 20;
+
 /// What differs between two texts, word by word. Texts beyond all measure are left to stand beside each other.
 pub(crate) fn diff(expected: &str, found: &str) -> Markup {
-    if expected.len() + found.len() > 400 << 10 {
+    if expected.len() + found.len() > MOST_COMPARED {
         return html! { p.hint { "These texts are too long to be compared here." } };
     }
     let by_line = expected.len() + found.len() > 20 << 10;

@@ -1,5 +1,6 @@
 //! The server: one thread for sockets, a few that read runs.
 
+mod events;
 mod guard;
 mod handle;
 mod key;
@@ -9,6 +10,7 @@ mod response;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +23,7 @@ pub(crate) use readers::{Cancel, OpenRuns};
 
 use crate::Library;
 use crate::answer::Shared;
+use crate::labels::Labels;
 use crate::route::Route;
 use guard::{BadOrigin, Guard};
 use handle::Handler;
@@ -49,11 +52,22 @@ pub struct Options {
     pub origins: Vec<String>,
     /// Whether nothing can be written.
     pub read_only: bool,
+    /// The file that labels are read from and added to. Default: `labels.jsonl` beside the suite of a run, or in the directory of the project.
+    pub labels: Option<PathBuf>,
+    /// Who gives labels.
+    pub annotator: String,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { port: None, host: Ipv4Addr::LOCALHOST.into(), origins: Vec::new(), read_only: false }
+        Options {
+            port: None,
+            host: Ipv4Addr::LOCALHOST.into(),
+            origins: Vec::new(),
+            read_only: false,
+            labels: None,
+            annotator: "unnamed".to_owned(),
+        }
     }
 }
 
@@ -101,8 +115,11 @@ impl Server {
         let key = Key::of_project(library.root()).map_err(|it| start(&it))?;
         let guard = Guard::new(key.clone(), address.port(), options)?;
         let readers = Readers::start().map_err(|it| start(&it))?;
-        let shared = Arc::new(Shared::new(library));
-        Ok(Server { listener, address, key, handler: Arc::new(Handler { guard, readers, shared }) })
+        let home = library.home().map_or_else(|| PathBuf::from("."), Path::to_owned);
+        let labels = Labels::new(options.labels.clone(), home, options.annotator.clone(), options.read_only);
+        let shared = Arc::new(Shared::new(library, labels));
+        let listeners = Arc::new(Semaphore::new(events::LISTENERS));
+        Ok(Server { listener, address, key, handler: Arc::new(Handler { guard, readers, shared, listeners }) })
     }
 
     /// The address of a page, with the key.
@@ -147,7 +164,7 @@ async fn accept(listener: tokio::net::TcpListener, handler: Arc<Handler>) {
         };
         let handler = Arc::clone(&handler);
         tokio::spawn(async move {
-            let service = service_fn(|request| handler.handle(request));
+            let service = service_fn(|request| Arc::clone(&handler).handle(request));
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEAD_TIMEOUT)

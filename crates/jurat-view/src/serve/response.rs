@@ -48,7 +48,12 @@ pub(crate) fn set_headers(headers: &mut HeaderMap, kind: &Kind, status: StatusCo
     for (name, value) in COMMON {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    let policy = if *kind == Kind::Text { SANDBOX } else { POLICY };
+    let policy = if matches!(kind, Kind::Text | Kind::Download(_)) { SANDBOX } else { POLICY };
+    if let Kind::Download(name) = kind
+        && let Ok(value) = HeaderValue::try_from(format!("attachment; filename=\"{name}\""))
+    {
+        headers.insert(header::CONTENT_DISPOSITION, value);
+    }
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind.content_type()));
     let is_asset = matches!(kind, Kind::Asset(_)) && status == StatusCode::OK;

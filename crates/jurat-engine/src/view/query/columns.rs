@@ -8,11 +8,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use jurat_core::calibration::Chosen;
+use jurat_core::label::Standing;
 use jurat_core::plan::CaseIx;
 use jurat_store::run::{CaseTexts, Code, Column};
 
 use super::spent::{self, Spending, Spent};
-use crate::view::{RunView, ViewError};
+use crate::calibration::SampleOptions;
+use crate::view::{People, RunView, ViewError};
 
 /// How large all columns together may be.
 const MOST_BYTES: usize = 64 << 20;
@@ -84,6 +87,10 @@ enum Name {
     Spending,
     Ids,
     Flaky,
+    /// By the state of the labels.
+    People(u64),
+    /// By task, number and seed.
+    Queue(String, usize, u64),
 }
 
 /// The columns of one run.
@@ -91,6 +98,8 @@ enum Name {
 pub struct Columns<'c> {
     cache: &'c ColumnCache,
     generation: Generation,
+    /// What people said about the cases; `None` where no labels are read.
+    people: Option<Arc<People>>,
 }
 
 impl ColumnCache {
@@ -100,7 +109,7 @@ impl ColumnCache {
         let state = reader.state()?;
         // Until a run has ended it grows, and every case more makes other columns.
         let generation = state.finish.map_or(0, |it| it.at_ms.wrapping_mul(31)).wrapping_add(state.n_cases);
-        Ok(Columns { cache: self, generation: (reader.path().to_owned(), generation) })
+        Ok(Columns { cache: self, generation: (reader.path().to_owned(), generation), people: None })
     }
 
     fn get<T: Any + Send + Sync>(&self, key: &(Generation, Name)) -> Option<Arc<T>> {
@@ -129,6 +138,36 @@ impl ColumnCache {
 }
 
 impl Columns<'_> {
+    /// The same with what people said about the cases.
+    pub fn with_people(self, people: Arc<People>) -> Self {
+        Columns { people: Some(people), ..self }
+    }
+
+    /// What people said about the cases; `None` where no labels are read.
+    pub fn people(&self) -> Option<&People> {
+        self.people.as_deref()
+    }
+
+    /// What people said, computed once for each state of the labels, which `labels` names.
+    pub fn people_of(
+        &self,
+        view: &RunView,
+        labels: u64,
+        read: impl FnOnce() -> Standing,
+    ) -> Result<Arc<People>, ViewError> {
+        self.column(Name::People(labels), |_| 1 << 10, || view.people(&read()))
+    }
+
+    /// The cases that should be labelled for a task, in their order, computed once.
+    pub fn queue(
+        &self,
+        options: &SampleOptions,
+        read: impl FnOnce() -> Result<Vec<Chosen>, ViewError>,
+    ) -> Result<Arc<Vec<Chosen>>, ViewError> {
+        let name = Name::Queue(options.task.clone().unwrap_or_default(), options.n, options.seed);
+        self.column(name, |it: &Vec<Chosen>| 64 * it.len(), read)
+    }
+
     fn column<T: Any + Send + Sync>(
         &self,
         name: Name,

@@ -9,7 +9,7 @@ use super::mask::Mask;
 use super::probe::Probe;
 use super::syntax::{Operator, ROW, Spanned, WrittenTerm};
 use super::{QueryProblem, Spent};
-use crate::view::{RunView, ViewError};
+use crate::view::{PersonLabel, RunView, ViewError};
 
 /// What a case is tested for.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +47,8 @@ pub(super) enum ColumnTest {
     },
     Reused(bool),
     Flaky(bool),
+    /// Words for what people said.
+    Human(Vec<String>),
 }
 
 /// A test that looks into the row, the answer or the messages of a case.
@@ -144,7 +146,7 @@ impl Needle {
 }
 
 /// Keys, each with what may stand behind it.
-const KEYS: [(&str, &str); 17] = [
+const KEYS: [(&str, &str); 18] = [
     ("verdict", "a verdict"),
     ("task", "a task and a verdict"),
     ("label", "a task and a label"),
@@ -161,14 +163,14 @@ const KEYS: [(&str, &str); 17] = [
     ("requests", "a number"),
     ("reused", "`yes` or `no`"),
     ("flaky", "`yes` or `no`"),
+    ("human", "a label of a person, `none`, `unsure` or `disagrees`"),
     ("why", "a text of messages"),
 ];
 
 /// Keys that are for other pages.
-const ELSEWHERE: [(&str, &str); 3] = [
+const ELSEWHERE: [(&str, &str); 2] = [
     ("change", "`change:` is about two runs: it is for comparisons"),
     ("delta", "`delta:` is about two runs: it is for comparisons"),
-    ("human", "`human:` is about labels of people, which this selection does not read"),
 ];
 
 /// Verdicts of cases and of tasks, and the codes that each word stands for.
@@ -229,9 +231,19 @@ impl Meaning<'_> {
             "requests" => self.spent(term, Figure::Requests, Unit::Plain),
             "reused" => self.flag(term).map(|it| Test::Column(ColumnTest::Reused(it))),
             "flaky" => self.flag(term).map(|it| Test::Column(ColumnTest::Flaky(it))),
+            "human" => self.human(key, term),
             "why" => self.is_or_not(term).map(|()| Test::Row(RowTest::Why(needles(&term.values)))),
             other => Err(self.unknown_key(key, other)),
         })
+    }
+
+    /// What people said: a label, or one of three words.
+    fn human(&self, key: &Spanned, term: &WrittenTerm) -> Result<Test, QueryProblem> {
+        if self.columns.people().is_none() {
+            return Err(self.problem(key, "`human:` is about labels of people, which are read by the viewer alone"));
+        }
+        self.is_or_not(term)?;
+        Ok(Test::Column(ColumnTest::Human(term.values.iter().map(|it| it.text.clone()).collect())))
     }
 
     fn problem(&self, at: &Spanned, message: impl Into<String>) -> QueryProblem {
@@ -454,9 +466,25 @@ impl ColumnTest {
                 let is_reused = |it: &Spent| it.answers > 0 && (it.reused == it.answers) == *wanted;
                 if spent.is_empty() { Mask::none(n) } else { Mask::of(spent.iter().map(is_reused)) }
             }
+            ColumnTest::Human(words) => {
+                let people = columns.people();
+                let is_it = |case: usize| people.is_some_and(|it| said(it.of(case as u32), words));
+                Mask::of((0..n).map(is_it))
+            }
             ColumnTest::Flaky(wanted) => Mask::of(columns.flaky(view)?.iter().map(|it| it == wanted)),
         })
     }
+}
+
+/// Whether people said one of these about a case. What is of another answer does not count.
+fn said(labels: &[PersonLabel], words: &[String]) -> bool {
+    let current: Vec<&PersonLabel> = labels.iter().filter(|it| it.is_current).collect();
+    let is = |word: &String| match word.as_str() {
+        "none" => !current.iter().any(|it| it.is_given()),
+        "disagrees" => current.iter().any(|it| it.agrees == Some(false)),
+        word => current.iter().any(|it| it.word() == word),
+    };
+    words.iter().any(is)
 }
 
 impl Figure {

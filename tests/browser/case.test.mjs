@@ -1,0 +1,149 @@
+// One case: everything that a verdict rests on.
+
+import assert from "node:assert/strict";
+
+import { text } from "./pages.mjs";
+
+export const tests = [
+  ["18 a case has what explain --json knows of each task", explained],
+  ["19 a skipped task names its gate and leads to it", skipped],
+  ["20 a judge that was asked again shows both replies, the first with its problem", askedAgain],
+  ["21 answers that were recorded before say so, and how old they are", recorded],
+  ["22 two long texts are compared whole", longTexts],
+  ["23 a chosen turn is marked in the list and on the graph", chosenTurn],
+  ["24 the state of a turn is shown as it changed", stateDiff],
+  ["25 events of an agent are selected by kind and tool", agentEvents],
+  ["Markdown is rendered without pictures and raw HTML", markdown],
+];
+
+const encoded = encodeURIComponent;
+
+/** Texts of a JSON value that a reader would miss. Digests, names of members and moments are for programs. */
+function leaves(value, key = "") {
+  if (Array.isArray(value)) return value.flatMap((it) => leaves(it, key));
+  if (value !== null && typeof value === "object") return Object.entries(value).flatMap(([name, it]) => leaves(it, name));
+  const isForPeople = typeof value === "string" && ["message", "explanation", "expected", "found", "text", "reason", "problem", "description"].includes(key);
+  return isForPeople && value.trim().length > 2 ? [value] : [];
+}
+
+const plain = (it) => it.replace(/[\s\u2400-\u2426]+/gu, " ").trim();
+
+async function explained(visit) {
+  const project = visit.fixtures.gallery;
+  const viewer = await visit.bench.viewer("gallery");
+  let n = 0;
+  for (const name of ["appliances", "capitals"]) {
+    const run = project.runs[name];
+    const { cases } = await viewer.json(`/runs/${run}/cases.json`);
+    for (const { id } of cases.slice(0, 8)) {
+      const { tasks } = await viewer.json(`/runs/${run}/cases/${encoded(id)}.json`);
+      for (const task of tasks) {
+        const page = await (await viewer.fetch(`/runs/${run}/cases/${encoded(id)}?task=${encoded(task.task)}`)).text();
+        const shown = plain(page.replace(/<[^>]*>/g, "").replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&"));
+        for (const leaf of leaves(task)) {
+          // Messages of ours have names in backticks, which the page shows as code.
+          const wanted = plain(leaf).slice(0, 2000);
+          assert.ok(shown.includes(wanted) || shown.includes(wanted.replaceAll("`", "")), `${id} ${task.task}: ${leaf}`);
+          n += 1;
+        }
+      }
+    }
+  }
+  assert.ok(n > 20, `${n} texts`);
+}
+
+async function skipped(visit) {
+  const { runs } = visit.fixtures.scored;
+  const viewer = await visit.bench.viewer("scored");
+  const page = await visit.page(viewer, `/runs/${runs.only}/cases/s-00?task=only_english`);
+  const line = page.locator("nav.tasks li", { hasText: "only_english" });
+  assert.match(await line.innerText(), /skipped: see english/);
+  await line.getByRole("link", { name: "english", exact: true }).click();
+  await page.waitForURL(/task=english/);
+}
+
+async function askedAgain(visit) {
+  const { runs } = visit.fixtures.judged;
+  const page = await visit.page(await visit.bench.viewer("judged"), `/runs/${runs.first}/cases/again?task=tone`);
+  const main = await page.locator("main").textContent();
+  assert.ok(main.includes("I think it is kind.") && main.includes('"tone"'), main);
+  assert.match(main, /the reply is not JSON/);
+  assert.match(main, /asked 2 times/);
+}
+
+async function recorded(visit) {
+  const { runs } = visit.fixtures.judged;
+  const live = await visit.page(await visit.bench.viewer("judged"), `/runs/${runs.first}/cases/again?task=tone`);
+  assert.match(await text(live, ".reply .about"), /in this run/);
+  const replayed = await visit.page(await visit.bench.viewer("gallery"), `/runs/${visit.fixtures.gallery.runs.appliances}/cases/oven-smoke?task=kitchen_expert`);
+  assert.match(await text(replayed, ".reply .about"), /from the (log|journal), .+ old/);
+}
+
+async function longTexts(visit) {
+  const { runs } = visit.fixtures.judged;
+  const viewer = await visit.bench.viewer("judged");
+  const started = Date.now();
+  const answer = await viewer.fetch(`/runs/${runs.first}/cases/long?task=same`);
+  const html = await answer.text();
+  // A second with an optimised build on a quiet machine; this is neither.
+  assert.ok(Date.now() - started < 20_000, `${Date.now() - started} ms`);
+  assert.ok((html.match(/<del>/g) ?? []).length >= 1 && (html.match(/<ins>/g) ?? []).length >= 1, "there is a diff");
+  const inDiff = html.slice(html.indexOf("<pre class=\"diff\"")).split("</pre>")[0];
+  assert.equal((inDiff.match(/expected in a long text/g) ?? []).length, 2500);
+}
+
+async function chosenTurn(visit) {
+  const { runs } = visit.fixtures.gallery;
+  const viewer = await visit.bench.viewer("gallery");
+  const { cases } = await viewer.json(`/runs/${runs.sycophancy}/cases.json`);
+  const page = await visit.page(viewer, `/runs/${runs.sycophancy}/cases/${encoded(cases[0].id)}`);
+  assert.equal(await page.locator("svg .chosen").count(), 0);
+  await page.locator("#turn-1 a.open").click();
+  await page.waitForURL(/turn=1/);
+  assert.equal(await page.locator("#turn-1[aria-current=true]").count(), 1);
+  assert.equal(await page.locator("svg .chosen").count(), 1);
+  const node = await page.locator("#turn-1 h3").innerText();
+  const marked = await page.locator("svg .chosen").evaluate((it) => it.parentElement.textContent);
+  assert.ok(node.includes(marked.split(/\s/).find((it) => node.includes(it) && it.length > 2) ?? "?"), `${node} | ${marked}`);
+}
+
+async function stateDiff(visit) {
+  const { runs } = visit.fixtures.gallery;
+  const viewer = await visit.bench.viewer("gallery");
+  const { cases } = await viewer.json(`/runs/${runs.sycophancy}/cases.json`);
+  let n = 0;
+  for (const { id, subject } of cases) {
+    const html = await (await viewer.fetch(`/runs/${runs.sycophancy}/cases/${encoded(id)}?subject=${encoded(subject)}`)).text();
+    for (const [, diff] of html.matchAll(/State, as it changed<\/summary><pre class="diff"[^>]*>(.*?)<\/pre>/gs)) {
+      assert.match(diff, /<ins>/);
+      n += 1;
+    }
+  }
+  assert.ok(n > 0, "a turn after the first has a state");
+}
+
+async function agentEvents(visit) {
+  const { runs } = visit.fixtures.gallery;
+  const viewer = await visit.bench.viewer("gallery");
+  const { cases } = await viewer.json(`/runs/${runs.agents}/cases.json`);
+  const page = await visit.page(viewer, `/runs/${runs.agents}/cases/${encoded(cases[0].id)}`);
+  const all = await page.locator("li.event").count();
+  const chips = page.locator("nav.chips[aria-label='Kinds of events and tools'] a.chip");
+  assert.ok(all > 1 && (await chips.count()) > 2);
+  const [name, n] = (await chips.nth(1).innerText()).trim().split(/\s+/);
+  await chips.nth(1).click();
+  await page.waitForURL(/only=/);
+  assert.equal(await page.locator("li.event").count(), Number(n));
+  for (const event of await page.locator("li.event").allInnerTexts()) assert.ok(event.includes(name), event);
+}
+
+async function markdown(visit) {
+  const { runs } = visit.fixtures.judged;
+  const page = await visit.page(await visit.bench.viewer("judged"), `/runs/${runs.first}/cases/markdown?task=same`);
+  const rendered = page.locator(".markdown").first();
+  assert.equal(await rendered.locator("img, b").count(), 0);
+  assert.equal(await rendered.locator("strong").count(), 1);
+  const content = await rendered.textContent();
+  assert.ok(content.includes("<b>raw</b>") && content.includes("https://example.org/x.png"), content);
+  assert.equal(await rendered.locator("a").getAttribute("rel"), "noopener noreferrer nofollow");
+}
