@@ -20,7 +20,7 @@ chile right expected true, found false
 
 `evaluate` calls a function with each row and judges what it returns. `Suite` is a definition with the keys of files; `jurat.spec` has its parts as classes,
 `jurat.scenario` conversations along a graph, `jurat.agents` functions as agents. Runs are opened with `open_run` and listed with `runs`; `compare` says whether one
-is better than another, and `gate` whether it may pass. What goes wrong is in `jurat.errors`. Those who come from another tool find its names in `jurat.evaluate`,
+is better than another, `gate` whether it may pass, and `calibrate` how far a judge can be trusted. What goes wrong is in `jurat.errors`. Those who come from another tool find its names in `jurat.evaluate`,
 `jurat.queue`, `jurat.genai`, `jurat.evaluators`, `jurat.checks`.
 """
 
@@ -33,6 +33,7 @@ if "free-threading" in sys.version:
 
 from types import ModuleType
 
+from jurat._calibrating import calibrate
 from jurat._comparing import compare, gate
 from jurat._evaluation import evaluate, evaluate_async
 from jurat._jurat import __version__
@@ -59,6 +60,7 @@ __all__ = [
     "Suite",
     "TaskResult",
     "__version__",
+    "calibrate",
     "compare",
     "evaluate",
     "evaluate_async",

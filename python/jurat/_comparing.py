@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from jurat import _jurat
 from jurat._listing import RunEntry
+from jurat._sides import Evaluated, side
 from jurat.errors import UsageError
 from jurat.run import Run
 
@@ -19,13 +20,7 @@ else:
 
     comparison, gates = map(Later, ("jurat.comparison", "jurat.gates"))
 
-__all__ = ["Evaluated", "compare", "gate"]
-
-
-class Evaluated(Protocol):
-    """The result of an evaluation that has a run, such as that of a dataset."""
-
-    run: Run
+__all__ = ["compare", "gate"]
 
 
 def compare(
@@ -42,6 +37,7 @@ def compare(
     common: bool = False,
     test: Literal["sign_flip", "wilcoxon"] = "sign_flip",
     described: int = 10,
+    calibrations: Sequence[str | PathLike[str]] = (),
     directory: str | PathLike[str] = ".",
 ) -> comparison.Comparison:
     """Compares runs case by case: which cases changed, and whether the difference is more than chance.
@@ -63,6 +59,7 @@ def compare(
         common: Whether three and more runs are compared on the cases that all of them have.
         test: The test of scores: every way in which the signs of the differences could have fallen, or Wilcoxon's signed ranks.
         described: How many cases that became worse, and how many that became better, are described with what was answered.
+        calibrations: Files of calibrations, by which differences are corrected for the errors of their judges; default: those of the project.
         directory: The directory whose project has the runs that are given by name.
 
     Returns:
@@ -99,8 +96,9 @@ def compare(
         "common": common,
         "test": test,
         "described": described,
+        "calibrations": [os.fspath(it) for it in calibrations],
     }
-    return comparison.read(*_jurat.compare_runs(directory, [_side(it) for it in (run, *new)], options))
+    return comparison.read(*_jurat.compare_runs(directory, [side(it) for it in (run, *new)], options))
 
 
 def gate(
@@ -137,19 +135,5 @@ def gate(
     """
     text = _jurat.to_json(policy) if isinstance(policy, Mapping) else None
     file = None if policy is None or isinstance(policy, Mapping) else policy
-    written = _jurat.gate_run(directory, _side(run), None if base is None else _side(base), file, text)
+    written = _jurat.gate_run(directory, side(run), None if base is None else side(base), file, text)
     return gates.read(*written)
-
-
-def _side(side: Run | RunEntry | Evaluated | str | PathLike[str]) -> str | tuple[str, str]:
-    """What names a side: text, or a file and what it is called."""
-    if isinstance(side, str):
-        return side
-    if isinstance(side, (Run, RunEntry)):
-        return str(side.path), side.id
-    if isinstance(side, PathLike):
-        path = os.fspath(side)
-        return path, os.path.basename(path)
-    if isinstance(getattr(side, "run", None), Run):
-        return _side(side.run)
-    raise UsageError(f"a {type(side).__name__} is no run; give a run, its file or its name")

@@ -107,6 +107,20 @@ def gate_run(
     policy_file: str | PathLike[str] | None = None,
     policy_text: str | None = None,
 ) -> tuple[str, str, str]: ...
+def calibrate_run(
+    directory: str | PathLike[str],
+    run: str,
+    labels: list[str],
+    options: dict[str, Any],
+) -> tuple[str, str, str, list[str]]: ...
+def label_sheet(
+    directory: str | PathLike[str],
+    run: str,
+    labels: list[str],
+    task: str | None,
+    n: int,
+    seed: int,
+) -> str: ...
 def read_checkpoint(text: str) -> list[Scenario]: ...
 def evaluate_outcome(check: Any, result: Any) -> bool | int | float: ...
 def normalize(returned: Any, outputs: list[Any], name: str, language: str) -> list[dict[str, Any]]: ...

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from jurat.comparison import Interval, Note, note
+from jurat._changes import Note, note
+from jurat._reading import Interval
 from jurat.errors import GateFailed
 
 __all__ = ["Condition", "GateReport", "GateVerdict", "More"]

@@ -12,7 +12,7 @@ import pytest
 
 GUIDES = Path(__file__).parents[2] / "docs" / "python"
 EXAMPLES = sorted((GUIDES.parents[1] / "examples").glob("**/*.py"))
-PAGES = ["index", "tutorial", "functions", "pytest", "tables", "compare", "notebook", "evaluate", "from-scouter", "from-karenina", "from-phoenix"]
+PAGES = ["index", "tutorial", "functions", "pytest", "tables", "compare", "calibrate", "notebook", "evaluate", "from-scouter", "from-karenina", "from-phoenix"]
 
 
 def program(page: str) -> str:

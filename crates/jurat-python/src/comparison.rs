@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use jurat::calibration::open;
 use jurat::contrast::{CompareOptions, Confidence, Dimension, ScoreTest, SideName, compare, compare_by};
 use jurat::gate::{GateOptions, GateReport, GateVerdict, PolicySource};
 use jurat_format::value::FieldPath;
@@ -41,6 +42,7 @@ pub(crate) struct Options {
     common: bool,
     test: String,
     described: usize,
+    calibrations: Vec<PathBuf>,
 }
 
 /// A report as it is written: JSON, text and Markdown.
@@ -71,9 +73,7 @@ pub(crate) fn compare_runs(
 }
 
 fn how(py: Python<'_>, options: &Options) -> PyResult<CompareOptions> {
-    let confidence = Confidence::new(options.confidence).ok_or_else(|| {
-        usage(py, format!("`confidence` lies between 0 and 1, such as 0.95, not {}", options.confidence))
-    })?;
+    let confidence = confidence(py, options.confidence)?;
     let cluster = options.cluster.as_deref().map(FieldPath::parse).transpose();
     let cluster = cluster.map_err(|error| usage(py, format!("`cluster` is no path: {}", error.message)))?;
     let score_test = match options.test.as_str() {
@@ -94,8 +94,15 @@ fn how(py: Python<'_>, options: &Options) -> PyResult<CompareOptions> {
         common: options.common,
         listed: usize::MAX,
         described: options.described,
+        calibrations: open(&options.calibrations).map_err(|error| raised(py, &error))?,
         ..CompareOptions::default()
     })
+}
+
+/// The confidence of intervals.
+pub(crate) fn confidence(py: Python<'_>, level: f64) -> PyResult<Confidence> {
+    let wrong = || usage(py, format!("`confidence` lies between 0 and 1, such as 0.95, not {level}"));
+    Confidence::new(level).ok_or_else(wrong)
 }
 
 fn dimension(py: Python<'_>, by: &str) -> PyResult<Dimension> {
@@ -137,7 +144,8 @@ fn exit_code(report: &GateReport) -> u8 {
     }
 }
 
-fn text(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> PyResult<String> {
+/// What a writer writes.
+pub(crate) fn text(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> PyResult<String> {
     let mut written = Vec::new();
     write(&mut written)?;
     Ok(String::from_utf8_lossy(&written).into_owned())

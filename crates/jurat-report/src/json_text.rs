@@ -35,6 +35,11 @@ pub(crate) fn open_object(text: &mut String, write: impl FnOnce(&mut Members<'_>
     write(&mut Members { text, is_first: true });
 }
 
+/// Further members of an object that was left open.
+pub(crate) fn more_members(text: &mut String, write: impl FnOnce(&mut Members<'_>)) {
+    write(&mut Members { text, is_first: false });
+}
+
 /// Writes a list of objects at the end of the text.
 pub(crate) fn objects<T>(
     text: &mut String,

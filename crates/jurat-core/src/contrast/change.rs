@@ -24,13 +24,30 @@ pub struct ChangeSide {
     pub word: &'static str,
     /// The number of one of its cases, for those who look it up.
     pub case_ix: u64,
-    /// What was answered, where it is known; of one repetition.
+    /// Only of the first: a million may have changed.
+    pub said: Option<Box<Said>>,
+}
+
+/// What there is to say about one case of a changed unit.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Said {
+    /// What was answered, where it is known.
     pub response: Option<String>,
     /// Why it failed, in words.
     pub message: String,
 }
 
 impl ChangeSide {
+    /// What was answered, where it is known; of one repetition.
+    pub fn response(&self) -> Option<&str> {
+        self.said.as_ref()?.response.as_deref()
+    }
+
+    /// Why it failed, in words; nothing where that is not known.
+    pub fn message(&self) -> &str {
+        self.said.as_ref().map_or("", |it| &it.message)
+    }
+
     fn rate(&self) -> f64 {
         f64::from(self.passed) / f64::from(self.judged.max(1))
     }
@@ -155,7 +172,7 @@ impl ChangeList {
         first(&mut self.fixes, self.most);
         let mut changes = self.regressions;
         changes.append(&mut self.fixes);
-        changes.sort_by(order);
+        changes.sort_unstable_by(order);
         for change in &mut changes {
             if let Some((p, is_likely)) = change.repeated().and_then(|it| tested.get(&it)) {
                 change.p = Some(*p);
@@ -168,7 +185,7 @@ impl ChangeList {
 
 /// Leaves the first of some changes in their order.
 fn first(changes: &mut Vec<Change>, most: usize) {
-    changes.sort_by(order);
+    changes.sort_unstable_by(order);
     changes.truncate(most);
 }
 

@@ -26,7 +26,7 @@ mod scores;
 pub mod spending;
 
 pub use cause::{Cause, Circumstances};
-pub use change::{Change, ChangeCounts, ChangeList, ChangeSide, Direction, TaskChange};
+pub use change::{Change, ChangeCounts, ChangeList, ChangeSide, Direction, Said, TaskChange};
 pub use comparison::{Comparison, Contrast, PairCounts, Side};
 pub use family::adjust;
 pub use judgements::JudgementLine;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use jurat_core::calibration::JudgeParts;
 use jurat_core::contrast::provenance::Definition;
-use jurat_core::contrast::{ChangeSide, Side};
+use jurat_core::contrast::{ChangeSide, Said, Side};
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{Asker, Outcome, Slot};
 use jurat_core::plan::{CaseIx, TaskIx};
@@ -275,9 +275,10 @@ impl Table for RunTable {
         let report = self.view.case_report(&case, Detailed::Tasks)?;
         let is_named = |it: &&TaskReport| task.is_some_and(|id| self.tasks.get(it.task).is_some_and(|it| it.id == id));
         let named = report.tasks.iter().find(is_named);
-        side.message = named.map_or(report.message, |it| it.message.clone());
         let text = |it: &Value| it.as_str().map_or_else(|| it.to_json(), str::to_owned);
-        side.response = report.data.output.as_ref().or_else(|| named.and_then(|it| it.actual.as_ref())).map(text);
+        let response = report.data.output.as_ref().or_else(|| named.and_then(|it| it.actual.as_ref())).map(text);
+        let message = named.map_or(report.message, |it| it.message.clone());
+        side.said = Some(Box::new(Said { response, message }));
         Ok(())
     }
 }

@@ -49,7 +49,11 @@ pub(super) fn write(
             Cell::from(marks(change)),
             Cell::text(&change.tasks.join(", ")),
             Cell::from(format!("{} → {}", verdict(&change.base), verdict(&change.new))),
-            Cell::message(if direction == Direction::Regression { &change.new.message } else { &change.base.message }),
+            Cell::message(if direction == Direction::Regression {
+                change.new.message()
+            } else {
+                change.base.message()
+            }),
         ]);
     }
     table.write(out, style, window)?;
@@ -102,7 +106,7 @@ pub fn verdict(side: &ChangeSide) -> String {
 
 /// What was answered before and now, where that is known and differs.
 fn write_difference(out: &mut dyn Write, change: &Change, style: Style) -> io::Result<()> {
-    let Some((was, now)) = change.base.response.as_ref().zip(change.new.response.as_ref()) else { return Ok(()) };
+    let Some((was, now)) = change.base.response().zip(change.new.response()) else { return Ok(()) };
     let (lines, hidden) = difference::lines(was, now, DIFF_LINES);
     if lines.is_empty() {
         return Ok(());

@@ -4,40 +4,64 @@ use std::io::{self, Write};
 
 use jurat_core::contrast::provenance::Note;
 use jurat_core::contrast::{
-    About, Change, ChangeSide, Comparison, Contrast, LabelChanges, Line, PairCounts, Side, SidePair,
+    About, Change, ChangeSide, Comparison, Contrast, LabelChanges, Line, PairCounts, Ranking, Side, SidePair,
 };
 use jurat_core::statistics::Interval;
 
 use super::notes;
 use super::sentence::headline;
-use crate::json_text::{Members, write_line};
+use crate::json_text::{Members, more_members, object, open_object};
 
 /// The version of this shape. Members may be added without changing it.
 const VERSION: u64 = 1;
 
+/// How much is held before it is written: a million cases may have changed.
+const MOST_HELD: usize = 64 << 10;
+
 /// Writes a comparison as one JSON object. With `results_only`, without the names of runs.
 pub fn write_json(out: &mut dyn Write, comparison: &Comparison, results_only: bool) -> io::Result<()> {
-    write_line(out, |document| {
-        document.number("version", VERSION);
-        document.objects("sides", &comparison.sides, |members, side| write_side(members, side, results_only));
-        document.float("confidence", comparison.confidence.level());
-        if comparison.is_unpaired {
-            document.flag("unpaired", true);
+    let mut text = String::new();
+    open_object(&mut text, |document| {
+        write_head(document, comparison, results_only);
+        document.open_list("comparisons");
+    });
+    for (ix, contrast) in comparison.contrasts.iter().enumerate() {
+        text.push_str(if ix > 0 { "," } else { "" });
+        open_object(&mut text, |members| write_contrast(members, comparison, contrast));
+        for (ix, change) in contrast.changes.iter().enumerate() {
+            text.push_str(if ix > 0 { "," } else { "" });
+            object(&mut text, |members| write_change(members, change));
+            if text.len() > MOST_HELD {
+                out.write_all(text.as_bytes())?;
+                text.clear();
+            }
         }
-        if let Some(first) = comparison.contrasts.first() {
-            document.objects("notes", &first.notes, |members, note| write_note(members, note, first));
-            document.object("pairing", |members| write_counts(members, &first.counts));
-        }
-        document.objects("comparisons", &comparison.contrasts, |members, contrast| {
-            write_contrast(members, comparison, contrast);
-        });
-        if let Some(ranking) = &comparison.ranking {
-            document.objects("pairs", &ranking.pairs, |members, pair| write_pair(members, comparison, pair));
-            let names =
-                |tier: &Vec<usize>| tier.iter().map(|it| comparison.sides[*it].name.clone()).collect::<Vec<_>>();
-            document.objects("tiers", &ranking.tiers, |members, tier| members.texts("sides", &names(tier)));
-        }
-    })
+        text.push_str("]}");
+    }
+    text.push(']');
+    if let Some(ranking) = &comparison.ranking {
+        more_members(&mut text, |document| write_ranking(document, comparison, ranking));
+    }
+    writeln!(out, "{text}}}")
+}
+
+fn write_head(document: &mut Members<'_>, comparison: &Comparison, results_only: bool) {
+    document.number("version", VERSION);
+    document.objects("sides", &comparison.sides, |members, side| write_side(members, side, results_only));
+    document.float("confidence", comparison.confidence.level());
+    if comparison.is_unpaired {
+        document.flag("unpaired", true);
+    }
+    if let Some(first) = comparison.contrasts.first() {
+        document.objects("notes", &first.notes, |members, note| write_note(members, note, first));
+        document.object("pairing", |members| write_counts(members, &first.counts));
+    }
+}
+
+fn write_ranking(document: &mut Members<'_>, comparison: &Comparison, ranking: &Ranking) {
+    document.objects("pairs", &ranking.pairs, |members, pair| write_pair(members, comparison, pair));
+    let names = |tier: &Vec<usize>| tier.iter().map(|it| comparison.sides[*it].name.clone()).collect::<Vec<_>>();
+    document.objects("tiers", &ranking.tiers, |members, tier| members.texts("sides", &names(tier)));
 }
 
 fn write_side(members: &mut Members<'_>, side: &Side, results_only: bool) {
@@ -100,6 +124,7 @@ fn write_counts(members: &mut Members<'_>, counts: &PairCounts) {
     }
 }
 
+/// The members of a contrast, up to its cases.
 fn write_contrast(members: &mut Members<'_>, comparison: &Comparison, contrast: &Contrast) {
     members.text("base", &comparison.sides[contrast.base].name);
     members.text("new", &comparison.sides[contrast.new].name);
@@ -110,7 +135,7 @@ fn write_contrast(members: &mut Members<'_>, comparison: &Comparison, contrast: 
     members.objects_if_any("labels", &contrast.labels, write_labels);
     members.texts("tasks_only_in_base", &contrast.only_in_base);
     members.texts("tasks_only_in_new", &contrast.only_in_new);
-    members.objects("cases", &contrast.changes, write_change);
+    members.open_list("cases");
 }
 
 fn write_contrast_line(members: &mut Members<'_>, line: &Line, contrast: &Contrast) {
@@ -282,10 +307,10 @@ fn write_change(members: &mut Members<'_>, change: &Change) {
 fn write_change_side(members: &mut Members<'_>, side: &ChangeSide) {
     members.number("passed", side.passed.into());
     members.number("judged", side.judged.into());
-    if !side.message.is_empty() {
-        members.text("message", &side.message);
+    if !side.message().is_empty() {
+        members.text("message", side.message());
     }
-    if let Some(response) = &side.response {
+    if let Some(response) = side.response() {
         members.text("response", response);
     }
 }

@@ -112,8 +112,8 @@ pub(crate) fn write_cases(text: &mut String, contrast: &Contrast) {
                 if change.tasks.is_empty() { String::new() } else { format!(" {}", code(&change.tasks.join(", "))) };
             let (was, now) = (verdict(&change.base), verdict(&change.new));
             let _ = writeln!(text, "- {}{variant}{mark}:{tasks} {was} → {now}", code(&change.id));
-            if !change.new.message.is_empty() && direction == Direction::Regression {
-                let _ = writeln!(text, "  - {}", code(&words::cut(&change.new.message, 300)));
+            if !change.new.message().is_empty() && direction == Direction::Regression {
+                let _ = writeln!(text, "  - {}", code(&words::cut(change.new.message(), 300)));
             }
         }
         let rest = n - own.len().min(MOST_CASES) as u64;

@@ -434,11 +434,11 @@ fn moved(was: &str, now: &str) -> Markup {
 }
 
 fn answer(change: &Change) -> Markup {
-    match (&change.base.response, &change.new.response) {
+    match (change.base.response(), change.new.response()) {
         (Some(was), Some(now)) if was == now => html! { span.none { "same answer" } },
         (Some(was), Some(now)) => diff::brief(was, now),
         _ => {
-            html! { (sentence(if change.new.message.is_empty() { &change.base.message } else { &change.new.message })) }
+            html! { (sentence(if change.new.message().is_empty() { change.base.message() } else { change.new.message() })) }
         }
     }
 }
