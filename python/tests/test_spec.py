@@ -41,7 +41,17 @@ def test_every_key_of_a_task_is_a_parameter_of_some_class() -> None:
 
 def test_every_key_of_a_judge_is_a_parameter() -> None:
     keys = set(spec_source.schema()["$defs"]["judge"]["properties"])
-    assert {"output_type" if it == "output" else it for it in keys} <= set(inspect.signature(Judge).parameters)
+    otherwise = {"output": "output_type", "with": "inputs"}
+    assert {otherwise.get(it, it) for it in keys} <= set(inspect.signature(Judge).parameters)
+
+
+def test_a_ready_judge_is_used_by_its_name() -> None:
+    judge = Judge("grounded", use="faithfulness", inputs={"context": "passages"})
+    assert judge.definition() == {"id": "grounded", "judge": {"use": "faithfulness", "with": {"context": "passages"}}}
+    rows = [{"id": "r1", "said": "It opened in 1964.", "passages": ["It opened in 1964."]}]
+    replies = [{"claims": ["It opened in 1964."]}, {"verdicts": [{"claim": "It opened in 1964.", "quote": "", "verdict": "supported"}]}]
+    run = jurat.evaluate(lambda said: said, rows, [judge], models={"judge": lambda question: replies.pop(0)})
+    assert run.case("r1").task("grounded").verdict == "passed"
 
 
 def test_every_section_of_a_suite_has_a_place() -> None:

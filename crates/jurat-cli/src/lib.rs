@@ -18,6 +18,7 @@ mod import;
 mod init;
 mod interrupt;
 mod journal;
+mod judges;
 mod pack;
 mod plan;
 mod progress;
@@ -68,6 +69,7 @@ enum Verb {
     Receive(receive::Receive),
     Pack(pack::Pack),
     Journal(journal::Journal),
+    Judges(judges::Judges),
     Schema(schema::Schema),
     Completions(completions::Completions),
 }
@@ -97,6 +99,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Receive(receive) => receive.run(),
         Verb::Pack(pack) => pack.run(),
         Verb::Journal(journal) => journal.run(),
+        Verb::Judges(judges) => judges.run(),
         Verb::Schema(schema) => schema.run(),
         Verb::Completions(completions) => completions.run(&mut Jurat::command()),
     };

@@ -71,4 +71,8 @@ impl Files for StoredTexts {
     fn read(&self, path: &Path, _: u64) -> Result<Vec<u8>, ReadError> {
         self.0.get(path).cloned().ok_or(ReadError::NotFound)
     }
+
+    fn recorded(&self, path: &Path) -> Option<Vec<u8>> {
+        self.0.get(path).cloned()
+    }
 }

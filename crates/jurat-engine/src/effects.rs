@@ -432,8 +432,8 @@ impl Effects<'_> {
     /// followed from it.
     fn is_error(&self, at: At<'_>, outcome: &Outcome, max_requests: u32) -> bool {
         let (Outcome::Answer(answer), Some(task)) = (outcome, at.site.asker.task()) else { return false };
-        let form = self.plan.tasks.get(task.index()).and_then(|it| it.work.reply_form(Some(at.name.id)));
-        form.is_some_and(|it| it.ends_in_error(answer, max_requests))
+        let task = self.plan.tasks.get(task.index());
+        task.is_some_and(|it| it.work.ends_in_error((Some(at.name.id), at.site.slot), answer, max_requests))
     }
 
     /// Adds an outcome to what the run took; `asked` is who was asked for.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jurat_core::calibration::JudgeParts;
 use jurat_core::plan::TaskIx;
-use jurat_core::suite::{EvaluatorKind, Judge, Model, Suite, Task, TaskKind};
+use jurat_core::suite::{EvaluatorKind, Judge, Model, Suite, Task, TaskKind, UsedJudge};
 use jurat_store::run::TaskHead;
 
 use crate::options::RecordedOptions;
@@ -74,7 +74,8 @@ fn comparison_parts(task: &Task, head: Option<&TaskHead>) -> BTreeMap<String, St
 /// Model, settings, system, prompt, output schema, panel, repetition and how replies become one.
 fn asking_parts(judge: &Judge, models: &[(String, String)]) -> impl Iterator<Item = (String, String)> {
     let join = |of: fn(&(String, String)) -> &str| models.iter().map(of).collect::<Vec<_>>().join("\n");
-    [
+    let used = judge.used.as_ref().map(|it| ("inputs".to_owned(), used_text(it)));
+    let parts = [
         ("model", join(|it| &it.0)),
         ("settings", join(|it| &it.1)),
         ("system", judge.system.as_ref().map_or_else(String::new, |it| it.prompt.text().to_owned())),
@@ -85,7 +86,21 @@ fn asking_parts(judge: &Judge, models: &[(String, String)]) -> impl Iterator<Ite
         ("aggregate", judge.aggregate.name().to_owned()),
     ]
     .into_iter()
-    .map(|(name, it)| (name.to_owned(), it))
+    .map(|(name, it)| (name.to_owned(), it));
+    parts.chain(used)
+}
+
+/// The questions of a judge file after the first, what it computes from the replies, and where its inputs come from.
+pub(crate) fn used_text(used: &UsedJudge) -> String {
+    let inputs = used.arguments.iter().map(|it| format!("{:?} {:?}", it.binding, it.default));
+    let steps = used.file.steps.iter().map(|it| {
+        let system = it.system.as_ref().map(|it| it.prompt.text()).unwrap_or_default();
+        format!("{} {system} {} {}", it.id, it.prompt.prompt.text(), it.output.schema.to_json())
+    });
+    let when = used.file.steps.iter().flat_map(|it| it.when.iter().chain(it.valid.iter().map(|it| &it.0)));
+    let conclusions = used.file.conclusions.iter().map(|(name, it)| format!("{name} {}", it.source()));
+    let conditions = when.map(|it| it.source().to_owned());
+    inputs.chain(steps).chain(conditions).chain(conclusions).collect::<Vec<_>>().join("\n")
 }
 
 fn evaluator(kind: &EvaluatorKind) -> String {

@@ -65,6 +65,12 @@ impl Position {
 pub trait Files {
     /// The bytes of a file, unless it has more than `limit`.
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError>;
+
+    /// The text that a recorded definition has for a part that comes with the program, such as a ready judge: another version of the program may have
+    /// another text. A definition that is read for the first time has none.
+    fn recorded(&self, _path: &Path) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 /// Why a file could not be had.

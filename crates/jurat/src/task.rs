@@ -46,6 +46,8 @@ pub struct Judge {
     id: String,
     members: Members,
     judge: Members,
+    /// Where inputs of a ready judge come from.
+    with: Members,
     comparison: Option<(Option<String>, Comparison)>,
 }
 
@@ -108,7 +110,46 @@ impl Judge {
     pub fn new(id: impl Into<String>, prompt: impl Into<Prompt>) -> Judge {
         let mut judge = Members::default();
         judge.put("prompt", prompt.into().value());
-        Judge { id: id.into(), members: Members::default(), judge, comparison: None }
+        Judge { id: id.into(), members: Members::default(), judge, with: Members::default(), comparison: None }
+    }
+
+    /// A judge that comes with the program, by its name. It finds its inputs under their usual names; [`with_path`](Judge::with_path) and
+    /// [`with`](Judge::with) say otherwise. Without [`passes_when`](Judge::passes_when) it passes as the judge itself says.
+    ///
+    /// ```
+    /// # use jurat::{Judge, compare::greater_than_or_equal};
+    /// Judge::ready("grounded", "faithfulness").with_path("context", "passages");
+    /// Judge::ready("mostly_grounded", "faithfulness").passes_when("score", greater_than_or_equal(0.9));
+    /// ```
+    pub fn ready(id: impl Into<String>, name: impl Into<String>) -> Judge {
+        let mut judge = Members::default();
+        judge.put("use", name.into());
+        Judge { id: id.into(), members: Members::default(), judge, with: Members::default(), comparison: None }
+    }
+
+    /// A judge with one criterion in plain words.
+    ///
+    /// ```
+    /// # use jurat::Judge;
+    /// Judge::rubric("kind", "It apologises and offers a next step.").with_path("output", "answer");
+    /// ```
+    pub fn rubric(id: impl Into<String>, criterion: impl Into<Prompt>) -> Judge {
+        let mut judge = Members::default();
+        judge.put("rubric", criterion.into().value());
+        Judge { id: id.into(), members: Members::default(), judge, with: Members::default(), comparison: None }
+    }
+
+    /// The same, with an input of a ready judge that gets what a path of the context leads to.
+    pub fn with_path(mut self, input: impl Into<String>, path: impl Into<String>) -> Judge {
+        self.with.given(input, Ok(Val::from(path.into())));
+        self
+    }
+
+    /// The same, with an input of a ready judge that gets this value.
+    pub fn with(mut self, input: impl Into<String>, value: impl Serialize) -> Judge {
+        let wrapped = given(&value).map(|it| Val::Map([("value", it)].into_iter().collect()));
+        self.with.given(input, wrapped);
+        self
     }
 
     /// The same, but the answer must have these fields. An answer without them is asked for again, with the problem stated.
@@ -246,7 +287,8 @@ impl From<Evaluate> for Task {
 
 impl From<Judge> for Task {
     fn from(judge: Judge) -> Task {
-        let Judge { id, mut members, judge, comparison } = judge;
+        let Judge { id, mut members, mut judge, with, comparison } = judge;
+        judge.object_if_any("with", with);
         members.object("judge", judge);
         if let Some((path, comparison)) = comparison {
             members.extend(comparison.members(path));

@@ -85,8 +85,8 @@ class Judge(Task, Generic[T]):
 
     Args:
         id: Its name.
-        prompt: What it is asked; `${path}` is replaced by what the evidence has at that path.
-        comparison: What the reply, or the part of it at `field_path`, must be; without it the reply is measured.
+        prompt: What it is asked; `${path}` is replaced by what the evidence has at that path. Not with `use` or `rubric`.
+        comparison: What the reply, or the part of it at `field_path`, must be; without it the reply is measured, and a ready judge passes as it says itself.
         output_type: What the reply must be: a pydantic model, a dataclass, a typed dict or a JSON Schema; default: any text.
         field_path: Where in the reply the value is that counts.
         model: The role that is asked, or `provider/model`; default: the role `judge`.
@@ -95,6 +95,9 @@ class Judge(Task, Generic[T]):
         repeat: How many times each of them is asked; default: 1.
         aggregate: How several replies become one result.
         max_retries: Retries after an error that may pass or a reply that does not fit; default: 3.
+        use: A ready judge by its name, such as `faithfulness`, or `{"file": path}` for a judge file, in place of `prompt`.
+        rubric: A criterion in plain words, in place of `prompt`.
+        inputs: Where inputs of a used judge come from: paths, or `{"value": …}`, for those that are not found under their usual names.
 
     Example:
         >>> from dataclasses import dataclass
@@ -112,7 +115,7 @@ class Judge(Task, Generic[T]):
     """
 
     id: str
-    prompt: str
+    prompt: str | None = None
     comparison: Comparison | None = None
     output_type: type[T] | Mapping[str, Any] | None = None
     field_path: str | None = None
@@ -122,6 +125,9 @@ class Judge(Task, Generic[T]):
     repeat: int | None = None
     aggregate: Literal["majority", "mean", "median", "all", "any"] | None = None
     max_retries: int | None = None
+    use: str | Mapping[str, str] | None = None
+    rubric: str | None = None
+    inputs: Mapping[str, Any] | None = None
 
     def definition(self) -> dict[str, Any]:
         """The task as files have it.
@@ -132,7 +138,7 @@ class Judge(Task, Generic[T]):
         from jurat._schema import schema_of
 
         judge = members(None, model=self.model, system=self.system, prompt=self.prompt, panel=self.panel or None, repeat=self.repeat)
-        judge |= members(None, aggregate=self.aggregate, max_retries=self.max_retries)
+        judge |= members(None, aggregate=self.aggregate, max_retries=self.max_retries, use=self.use, rubric=self.rubric, with_=self.inputs)
         if self.output_type is not None:
             judge["output"] = schema_of(self.output_type)
         return self._written(self.id, judge=judge, field_path=self.field_path, comparison=self.comparison)

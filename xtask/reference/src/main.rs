@@ -6,6 +6,7 @@
 mod builtins;
 mod checks;
 mod comparisons;
+mod judges;
 mod keys;
 mod runners;
 
@@ -22,6 +23,7 @@ use jurat_report::pretty_json;
 use self::builtins::builtin_reference;
 use self::checks::check_reference;
 use self::comparisons::comparison_reference;
+use self::judges::judge_reference;
 use self::keys::Reference;
 
 fn main() -> ExitCode {
@@ -39,6 +41,7 @@ const FILES: &[Generated] = &[
     Generated { path: "docs/reference/builtin-evaluators.md", make: builtin_reference },
     Generated { path: "docs/reference/checks.md", make: check_reference },
     Generated { path: "docs/reference/comparisons.md", make: comparison_reference },
+    Generated { path: "docs/reference/judges.md", make: judge_reference },
     Generated { path: "xtask/agents.txt", make: runners::installed },
     Generated { path: "docs/reference/suite.schema.json", make: || pretty_json(&suite_schema()) + "\n" },
 ];

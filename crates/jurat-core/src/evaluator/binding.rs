@@ -5,9 +5,11 @@
 
 use std::borrow::Cow;
 
+use jurat_format::problem::listed;
 use jurat_format::value::{Context, FieldPath, Map, Step, Val, Value};
 
 use super::Signature;
+use crate::prompt::Prompt;
 
 /// The names that mean the same for every kind of case.
 pub const COMMON: [&str; 4] = ["output", "input", "reference", "metadata"];
@@ -33,6 +35,10 @@ pub enum Origin {
     Common(Vec<FieldPath>),
     /// The key of the context with the parameter's name.
     Key(FieldPath),
+    /// The first of these paths that leads to something other than null.
+    First(Vec<FieldPath>),
+    /// A text whose placeholders the context fills.
+    Text(Box<Prompt>),
 }
 
 impl Binding {
@@ -49,8 +55,8 @@ impl Binding {
     pub fn paths(&self) -> &[FieldPath] {
         match &self.from {
             Origin::Path(path) | Origin::Key(path) => std::slice::from_ref(path),
-            Origin::Common(paths) => paths,
-            Origin::Literal(_) => &[],
+            Origin::Common(paths) | Origin::First(paths) => paths,
+            Origin::Literal(_) | Origin::Text(_) => &[],
         }
     }
 
@@ -65,6 +71,18 @@ impl Binding {
                 Err(_) if !self.is_required => Ok(None),
                 Err(missing) => Err(format!("`{}`: {missing}; say where it is under `with`", self.parameter)),
             },
+            Origin::Text(text) => text.bound(context).map(|it| Some(Cow::Owned(Val::from(it)))),
+            Origin::First(paths) => {
+                let is_there = |it: &Cow<'_, Val<'_>>| !matches!(**it, Val::Null);
+                match paths.iter().find_map(|it| context.find(it).ok().filter(is_there)) {
+                    None if self.is_required => Err(format!(
+                        "the case has no {}; say where `{1}` is: `with: {{ {1}: PATH }}`",
+                        listed_paths(paths),
+                        self.parameter
+                    )),
+                    found => Ok(found),
+                }
+            }
             Origin::Common(paths) => {
                 let found = paths.iter().find_map(|it| context.find(it).ok());
                 let may_lack = matches!(self.parameter.as_str(), "reference" | "metadata");
@@ -80,6 +98,11 @@ impl Binding {
             }
         }
     }
+}
+
+/// Paths as a message lists them.
+pub fn listed_paths(paths: &[FieldPath]) -> String {
+    listed(paths.iter().map(ToString::to_string).collect::<Vec<_>>().iter().map(String::as_str))
 }
 
 /// The bindings of a function: its parameters by name, except for those that `with` says. Without a signature the common names are bound, as far as

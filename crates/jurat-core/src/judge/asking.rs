@@ -53,8 +53,24 @@ impl Asking {
         self.end.as_ref()
     }
 
+    /// A question that is not asked, because its answer is known.
+    pub fn ended(reply: Value, request: ModelRequest) -> Asking {
+        Asking { end: Some(End::Reply(reply)), ..Asking::new(request, 0) }
+    }
+
     /// Takes in the outcome of a turn. An outcome of another turn, or after the end, changes nothing.
     pub fn apply(&mut self, turn: u32, outcome: Outcome, form: &ReplyForm) {
+        self.apply_checked(turn, outcome, form, |_| Ok(()));
+    }
+
+    /// The same for a reply that must be more than of its form: `check` says what is wrong with one.
+    pub fn apply_checked(
+        &mut self,
+        turn: u32,
+        outcome: Outcome,
+        form: &ReplyForm,
+        check: impl FnOnce(&Value) -> Result<(), String>,
+    ) {
         if turn != self.turn || self.end.is_some() {
             return;
         }
@@ -71,7 +87,7 @@ impl Asking {
             let message = format!("the judge refused to answer{said}");
             return self.end = Some(End::Fault(Fault::new(FaultKind::Judging, message, self.n_requests)));
         }
-        match form.read_answer(&answer) {
+        match form.read_answer(&answer).and_then(|it| check(&it).map(|()| it)) {
             Ok(reply) => self.end = Some(End::Reply(reply)),
             // With the same bound it would be cut off again, and paid for again.
             Err(problem) if answer.finish == Finish::Length => {

@@ -5,9 +5,11 @@ mod asking;
 mod embedded;
 mod marks;
 mod panel;
+mod ready;
 mod reply;
 
 pub use asking::{Asking, End};
 pub use marks::Marks;
 pub use panel::{Aggregate, TaskResult, combine};
+pub use ready::{READY, RUBRIC, Ready};
 pub use reply::ReplyForm;

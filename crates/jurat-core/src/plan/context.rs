@@ -10,13 +10,14 @@ use super::evaluations;
 use super::graph::Graph;
 use super::shape::{Leads, Shape};
 use crate::evaluation::output_schema;
-use crate::evaluator::binding::{Binding, COMMON, Origin};
+use crate::evaluator::binding::{Binding, COMMON, Origin, listed_paths};
 use crate::evaluator::{OutputConfig, OutputKind};
 use crate::evidence::probe;
 use crate::outcome::Gives;
 use crate::suite::lost::Part;
 use crate::suite::{
-    Ask, Evaluate, ExpectedValue, PromptText, Records, RowFile, RowFormat, RowSource, Suite, Task, TaskKind,
+    Ask, Evaluate, ExpectedValue, InputKind, JudgeArgument, PromptText, Records, RowFile, RowFormat, RowSource, Suite,
+    Task, TaskKind, UsedJudge,
 };
 
 /// What a task reads of its context.
@@ -43,9 +44,10 @@ pub(super) enum Place<'t> {
 pub(super) fn reads(task: &Task) -> Reads<'_> {
     let mut reads = Reads { paths: Vec::new(), everything: false };
     match &task.kind {
-        TaskKind::Judge(judge) => {
-            reads.paths.extend(judge.system.iter().chain([&judge.prompt]).flat_map(holes));
-        }
+        TaskKind::Judge(judge) => match &judge.used {
+            Some(used) => reads.paths.extend(inputs(used)),
+            None => reads.paths.extend(judge.system.iter().chain([&judge.prompt]).flat_map(holes)),
+        },
         TaskKind::Evaluate(evaluate) => reads.paths.extend(arguments(evaluate)),
         // Which turns it looks at depends on how they went.
         TaskKind::Outcome(_) | TaskKind::Check(_) | TaskKind::Evaluation { .. } => reads.everything = true,
@@ -72,9 +74,18 @@ fn arguments(evaluate: &Evaluate) -> impl Iterator<Item = Read<'_>> {
         match &binding.from {
             Origin::Path(path) => Some(Read { path, at: Place::Alone(span) }),
             Origin::Key(path) if binding.is_required => Some(Read { path, at: Place::Alone(span) }),
-            Origin::Key(_) | Origin::Common(_) | Origin::Literal(_) => None,
+            Origin::Key(_) | Origin::Common(_) | Origin::First(_) | Origin::Literal(_) | Origin::Text(_) => None,
         }
     })
+}
+
+/// What a used judge reads for sure: what its author says. Where other inputs are found depends on the case.
+fn inputs(used: &UsedJudge) -> impl Iterator<Item = Read<'_>> {
+    let said = used.arguments.iter().filter_map(|it| match &it.binding.from {
+        Origin::Path(path) => Some(Read { path, at: Place::Alone(it.span.unwrap_or(used.span)) }),
+        _ => None,
+    });
+    said.chain(used.rubric.iter().flat_map(holes))
 }
 
 pub(super) fn holes(prompt: &PromptText) -> impl Iterator<Item = Read<'_>> {
@@ -207,6 +218,7 @@ pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
         }
         examine_reply(known, ix, problems);
         problems.extend(no_common(known, ix));
+        problems.extend(no_inputs(known, ix));
         problems.extend(no_path(task));
     }
     let Suite { group_by, cluster_by, question, .. } = known.suite;
@@ -235,6 +247,37 @@ fn no_common(known: Known<'_>, ix: usize) -> Option<Problem> {
     let names = base.names();
     let problem = problem.help(format!("say where it is: `with: {{ {name}: … }}`"));
     Some(if names.is_empty() { problem } else { problem.help(format!("the rows have {}", listed_plainly(&names))) })
+}
+
+/// Inputs that a used judge needs and no sample row has where it looks for them.
+fn no_inputs(known: Known<'_>, ix: usize) -> Vec<Problem> {
+    let TaskKind::Judge(judge) = &known.suite.tasks[ix].kind else { return Vec::new() };
+    let (Some(used), Some(base)) = (&judge.used, known.base(ix).map(|it| &it.shape).filter(|it| !it.is_open())) else {
+        return Vec::new();
+    };
+    let is_there = |path: &FieldPath, kind: Option<InputKind>| match base.at(path.steps()) {
+        Leads::To(shape) => {
+            let fits = |kind: InputKind| Kind::ALL.iter().any(|it| kind.fits(*it) && shape.kinds.contains(*it));
+            kind.is_none_or(fits)
+        }
+        Leads::Nowhere { .. } => false,
+    };
+    let is_missed = |it: &&JudgeArgument| match &it.binding.from {
+        Origin::First(paths) => it.binding.is_required && !paths.iter().any(|path| is_there(path, it.kind)),
+        _ => false,
+    };
+    used.arguments.iter().filter(is_missed).map(|it| no_input(used, it, &base.names())).collect()
+}
+
+fn no_input(used: &UsedJudge, argument: &JudgeArgument, names: &[&str]) -> Problem {
+    let (judge, input) = (&used.file.name.value, &argument.binding.parameter);
+    let kind = argument.kind.map(|it| format!(" as a {}", it.name())).unwrap_or_default();
+    let message = format!("no sample row has `{input}`{kind}, which the judge `{judge}` needs");
+    let looked = format!("looked for at {}", listed_paths(argument.binding.paths()));
+    let problem = Problem::new(&codes::UNKNOWN_NAME, message).at(used.span, looked);
+    let about = used.file.inputs.iter().find(|it| it.name == *input).map(|it| it.about.as_str()).unwrap_or_default();
+    let problem = problem.help(format!("`{input}` is {about}; say where it is: `with: {{ {input}: … }}`"));
+    if names.is_empty() { problem } else { problem.help(format!("the rows have {}", listed_plainly(names))) }
 }
 
 /// Who reads the base context.

@@ -55,7 +55,7 @@ pub use graph::Stage;
 use roles::Roles;
 pub use selection::{CaseName, CaseSet, row_tags};
 pub use shape::Shape;
-pub use work::{EMBEDDING_RETRIES, PlannedEvaluate, PlannedJudge, Runs, Work};
+pub use work::{EMBEDDING_RETRIES, PlannedEvaluate, PlannedJudge, PlannedStep, PlannedUse, Runs, Work};
 
 /// A few rows of the data, to look at before running.
 #[derive(Debug, Clone, Default)]
@@ -381,6 +381,10 @@ fn footprint(suite: &Suite) -> Projection {
         // Where an evaluator finds the common names is known only then.
         if let TaskKind::Evaluate(evaluate) = &task.kind {
             paths.extend(evaluate.bindings.iter().flat_map(Binding::paths).cloned());
+        }
+        if let TaskKind::Judge(judge) = &task.kind {
+            let arguments = judge.used.iter().flat_map(|it| &it.arguments);
+            paths.extend(arguments.flat_map(|it| it.binding.paths()).cloned());
         }
     }
     Projection::of(&paths)

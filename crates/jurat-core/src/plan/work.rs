@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use jurat_compare::expression::Expression;
+
 use super::evaluations::{self, PlannedEvaluation};
 use super::{TaskIx, replies};
 use crate::check::Check as RunCheck;
-use crate::effect::{Role, Schema};
+use crate::effect::{Answer, Role, Schema};
 use crate::evaluator::binding::Binding;
 use crate::evaluator::builtin::Builtin;
 use crate::evaluator::{self, OutputConfig};
@@ -13,7 +15,9 @@ use crate::judge::ReplyForm;
 use crate::outcome::Check;
 use crate::output::CompiledSchema;
 use crate::prompt::Prompt;
-use crate::suite::{Aggregate, Evaluate, EvaluatorKind, Judge, Suite, Task, TaskKind};
+use crate::suite::{
+    Aggregate, Evaluate, EvaluatorKind, Judge, JudgeArgument, JudgeStep, Suite, Task, TaskKind, UsedJudge,
+};
 
 /// What a task does.
 #[derive(Debug, Clone)]
@@ -49,13 +53,21 @@ impl Work {
         })
     }
 
-    /// What a reply of its judges must be, for a case.
-    pub fn reply_form(&self, case: Option<&str>) -> Option<&ReplyForm> {
+    /// What a reply of its judges must be, for a case and a slot.
+    pub fn reply_form(&self, case: Option<&str>, slot: u32) -> Option<&ReplyForm> {
         match self {
-            Work::Judge(judge) => Some(&judge.form),
+            Work::Judge(judge) => Some(judge.step(slot).map_or(&judge.form, |it| &it.form)),
             Work::Evaluation(evaluation) => Some(&evaluation.brief(case).form),
             Work::Assert | Work::Outcome(_) | Work::Check(_) | Work::Evaluate(_) => None,
         }
+    }
+
+    /// Whether judging ends with an error at this answer of a slot, when this number of requests could be made for it.
+    pub fn ends_in_error(&self, (case, slot): (Option<&str>, u32), answer: &Answer, max_requests: u32) -> bool {
+        // Whether the last reply meets a condition beyond its form is not known here, so it is asked for again.
+        let step = self.judge().filter(|it| it.max_retries > 0).and_then(|it| it.step(slot));
+        let may_be_invalid = step.is_some_and(|it| it.valid.is_some()) && max_requests <= answer.n_requests.max(1);
+        may_be_invalid || self.reply_form(case, slot).is_some_and(|it| it.ends_in_error(answer, max_requests))
     }
 
     /// The models that it asks, and how.
@@ -161,6 +173,83 @@ pub struct PlannedJudge {
     pub repeat: u32,
     /// How several replies become one.
     pub aggregate: Aggregate,
+    /// The judge file that is used: what it takes, asks and concludes.
+    pub used: Option<Arc<PlannedUse>>,
+}
+
+/// A judge file with everything it takes to ask its questions.
+#[derive(Debug, Clone)]
+pub struct PlannedUse {
+    /// Where its inputs come from.
+    pub arguments: Vec<JudgeArgument>,
+    pub steps: Vec<PlannedStep>,
+    /// What it adds to the last reply, by name.
+    pub conclusions: Vec<(String, Arc<Expression>)>,
+}
+
+/// One question of a judge file.
+#[derive(Debug, Clone)]
+pub struct PlannedStep {
+    /// The name of its reply.
+    pub id: String,
+    pub system: Option<Prompt>,
+    pub prompt: Prompt,
+    pub output: Schema,
+    pub form: ReplyForm,
+    pub when: Option<Arc<Expression>>,
+    pub valid: Option<(Arc<Expression>, String)>,
+}
+
+impl PlannedJudge {
+    /// The number of judges: each model as often as it is asked.
+    pub fn n_judges(&self) -> u32 {
+        (self.models.len() as u32).saturating_mul(self.repeat).max(1)
+    }
+
+    /// The questions to each judge; one, unless the judge file that is used has several.
+    pub fn n_steps(&self) -> u32 {
+        self.used.as_ref().map_or(1, |it| it.steps.len() as u32)
+    }
+
+    /// The question of a slot, where a judge file is used: its slots are those of the first question to each judge, then those of the second.
+    pub fn step(&self, slot: u32) -> Option<&PlannedStep> {
+        self.used.as_ref()?.steps.get((slot / self.n_judges()) as usize)
+    }
+
+    /// The prompts of all questions.
+    pub fn prompts(&self) -> Vec<&Prompt> {
+        match &self.used {
+            Some(used) => used.steps.iter().flat_map(|it| it.system.iter().chain([&it.prompt])).collect(),
+            None => self.system.iter().chain([&self.prompt]).collect(),
+        }
+    }
+}
+
+impl PlannedStep {
+    /// Whether it looks at the reply of a step.
+    pub fn reads(&self, id: &str) -> bool {
+        let holes = self.system.iter().chain([&self.prompt]).flat_map(Prompt::holes);
+        let expressions = self.when.iter().chain(self.valid.iter().map(|it| &it.0));
+        holes.into_iter().any(|it| it.path.root() == Some(id))
+            || expressions.flat_map(|it| it.names()).any(|it| it == id)
+    }
+}
+
+fn planned_use(used: &UsedJudge) -> PlannedUse {
+    let step = |it: &JudgeStep| PlannedStep {
+        id: it.id.clone(),
+        system: it.system.as_ref().map(|it| it.prompt.clone()),
+        prompt: it.prompt.prompt.clone(),
+        output: Schema::from(it.output.schema.clone()),
+        form: CompiledSchema::compile(&it.output.schema).map_or(ReplyForm::Json, |it| ReplyForm::Schema(Box::new(it))),
+        when: it.when.clone(),
+        valid: it.valid.clone(),
+    };
+    PlannedUse {
+        arguments: used.arguments.clone(),
+        steps: used.file.steps.iter().map(step).collect(),
+        conclusions: used.file.conclusions.clone(),
+    }
 }
 
 /// `otherwise` is what a reply must be where no `output` says so.
@@ -181,6 +270,7 @@ fn planned_judge(judge: &Judge, otherwise: ReplyForm) -> PlannedJudge {
         max_retries: judge.max_retries,
         repeat: judge.repeat,
         aggregate: judge.aggregate,
+        used: judge.used.as_ref().map(|it| Arc::new(planned_use(it))),
     }
 }
 

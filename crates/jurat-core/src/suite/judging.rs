@@ -1,18 +1,22 @@
-//! The `judge` of a task: which model is asked, what, and what it must answer.
+//! The `judge` of a task: which model is asked, what, and what it must answer; or the judge that is used, and where it finds its inputs.
 
 use std::ops::Range;
 
 use jurat_format::codes;
 use jurat_format::field::{Defaulted, Field};
-use jurat_format::form::{Form, Object};
-use jurat_format::problem::Problem;
+use jurat_format::fields::Fields;
+use jurat_format::form::{Form, Key, Object};
+use jurat_format::problem::{Problem, listed, nearest};
 use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
 use jurat_format::source::ReadError;
-use jurat_format::value::{Node, Span, Spanned, Val, shown_within};
+use jurat_format::value::{Node, Span, Spanned, Val, Value, shown_within};
 
+use super::evaluators;
+use super::judge_file::{self, InputKind, JudgeFile, JudgeInput};
+use crate::evaluator::binding::{Binding, Origin};
 use crate::foreign;
-use crate::judge::Aggregate;
+use crate::judge::{Aggregate, READY, RUBRIC, Ready};
 use crate::output::{self, Output};
 use crate::prompt::Prompt;
 use crate::text_file;
@@ -23,6 +27,7 @@ pub struct Judge {
     /// A role under `models`, or `provider/model`. The role `judge` when absent.
     pub model: Option<Spanned<String>>,
     pub system: Option<PromptText>,
+    /// What it is asked; first, when the judge that is used asks several questions.
     pub prompt: PromptText,
     /// What it must answer; any text when absent.
     pub output: Option<Output>,
@@ -34,6 +39,31 @@ pub struct Judge {
     pub repeat: u32,
     /// How several answers become one.
     pub aggregate: Aggregate,
+    /// The judge that is used, where the author does not write the prompt.
+    pub used: Option<Box<UsedJudge>>,
+}
+
+/// A judge file that a task uses, and where its inputs come from.
+#[derive(Debug, Clone)]
+pub struct UsedJudge {
+    pub file: JudgeFile,
+    /// Where it is named.
+    pub span: Span,
+    pub arguments: Vec<JudgeArgument>,
+    /// The author's criterion, where that is what is judged.
+    pub rubric: Option<PromptText>,
+}
+
+/// An input of a used judge and where it comes from.
+#[derive(Debug, Clone)]
+pub struct JudgeArgument {
+    pub binding: Binding,
+    /// What it must be; anything when absent.
+    pub kind: Option<InputKind>,
+    /// What stands for it when it is not there.
+    pub default: Option<Value>,
+    /// Where the author says where it comes from.
+    pub span: Option<Span>,
 }
 
 /// A prompt and where it stands.
@@ -64,11 +94,26 @@ static PROMPT_FILE: Object = Object { what: "a text in a file", keys: &[FILE.key
 const MODEL: Field<Spanned<String>> =
     Field::optional("model", shape::TEXT, "the model that is asked: a role under `models`, or `provider/model`")
         .default_words("the role `judge`");
-const SYSTEM: Field<PromptText> =
+pub(super) const SYSTEM: Field<PromptText> =
     Field::optional("system", SHAPE, "the system prompt; `${path}` is replaced by a value of the context");
 const PROMPT: Field<PromptText> =
-    Field::required("prompt", SHAPE, "what the judge is asked; `${path}` is replaced by a value of the context");
-const OUTPUT: Field<Output> =
+    Field::optional("prompt", SHAPE, "what the judge is asked; `${path}` is replaced by a value of the context");
+const USE: Field<(JudgeFile, Span)> = Field::optional(
+    "use",
+    Shape::new(FORM, used),
+    "a ready judge by its name, or a judge file as `{file: …}`, in place of `prompt` and `output`",
+);
+const RUBRIC_TEXT: Field<PromptText> = Field::optional(
+    "rubric",
+    SHAPE,
+    "a criterion in plain words, in place of `prompt` and `output`; `${path}` is replaced by a value of the context",
+);
+const WITH: Field<Vec<(Spanned<String>, Spanned<Origin>)>> = Field::optional(
+    "with",
+    Shape::new(Form::Map(&Form::Any), evaluators::read_with),
+    "where inputs of the used judge come from: input name → path, or `{value: …}`",
+);
+pub(super) const OUTPUT: Field<Output> =
     Field::optional("output", output::SHAPE, "what the reply must be: fields in short form, or a JSON Schema")
         .default_words("any text");
 const MAX_RETRIES: Defaulted<u32> = Field::optional(
@@ -86,21 +131,168 @@ const AGGREGATE: Defaulted<Aggregate> =
 
 static JUDGE: Object = Object {
     what: "a judge",
-    keys: &[MODEL.key, SYSTEM.key, PROMPT.key, OUTPUT.key, MAX_RETRIES.key, PANEL.key, REPEAT.key, AGGREGATE.key],
+    keys: &[
+        MODEL.key,
+        SYSTEM.key,
+        PROMPT.key,
+        OUTPUT.key,
+        USE.key,
+        RUBRIC_TEXT.key,
+        WITH.key,
+        MAX_RETRIES.key,
+        PANEL.key,
+        REPEAT.key,
+        AGGREGATE.key,
+    ],
 };
 
 pub(super) const JUDGE_SHAPE: Shape<Judge> = Shape::new(Form::Object(&JUDGE), read);
 
 fn read(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Judge> {
     let fields = JUDGE.fields(reading, node)?;
-    let system = fields.read(reading, &SYSTEM);
-    let prompt = fields.read(reading, &PROMPT);
-    let output = fields.read(reading, &OUTPUT);
+    let (system, prompt, output, used) = match wanted(reading, &fields) {
+        Wanted::Prompt => {
+            let system = fields.read(reading, &SYSTEM);
+            let prompt = fields.read(reading, &PROMPT);
+            (system, prompt, fields.read(reading, &OUTPUT), None)
+        }
+        Wanted::Used => {
+            let used = read_used(reading, &fields);
+            let step = used.as_ref().and_then(|it| it.file.steps.first());
+            let output = used.as_ref().map(|it| it.file.output.clone());
+            (step.and_then(|it| it.system.clone()), step.map(|it| it.prompt.clone()), output, used.map(Box::new))
+        }
+    };
     let (max_retries, repeat) = (fields.value(reading, &MAX_RETRIES), fields.value(reading, &REPEAT));
     let model = fields.read(reading, &MODEL);
     let panel = fields.read(reading, &PANEL).unwrap_or_default();
     let aggregate = fields.value(reading, &AGGREGATE);
-    Some(Judge { model, system, prompt: prompt?, output, max_retries, panel, repeat, aggregate })
+    Some(Judge { model, system, prompt: prompt?, output, max_retries, panel, repeat, aggregate, used })
+}
+
+/// What says what is asked.
+enum Wanted {
+    /// The author's own prompt.
+    Prompt,
+    /// A judge file.
+    Used,
+}
+
+/// What says what is asked: exactly one of `prompt`, `use` and `rubric`.
+fn wanted(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Wanted {
+    let said = |keys: &[&'static Key]| keys.iter().find_map(|it| Some((it.name, fields.key_span(*it)?)));
+    let (own, used) = (said(&[&PROMPT.key, &OUTPUT.key, &SYSTEM.key]), said(&[&USE.key, &RUBRIC_TEXT.key]));
+    match (own, used) {
+        (Some((own, own_span)), Some((used, used_span))) => {
+            let message = format!("a judge has either `{own}` or `{used}`, not both");
+            let problem = Problem::new(&codes::CONFLICT, message).at(own_span, "this").at(used_span, "and this");
+            reading.problem(problem.help("`jurat judges eject NAME` writes a ready judge into a file of yours"));
+            Wanted::Used
+        }
+        (None, Some(_)) => Wanted::Used,
+        (_, None) => {
+            let keys = [&PROMPT.key, &USE.key, &RUBRIC_TEXT.key];
+            if !keys.iter().any(|it| fields.key_span(*it).is_some() || fields.may_mean(*it)) {
+                let problem = Problem::new(&codes::MISSING_KEY, "a judge needs `prompt`, `use` or `rubric`");
+                let problem = problem.at(fields.span, "asks nothing");
+                reading.problem(problem.help(
+                    "`prompt` is what the judge is asked; `use` names a ready judge, which `jurat judges` lists",
+                ));
+            }
+            if let Some(span) = fields.key_span(&WITH) {
+                let problem = Problem::new(&codes::CONFLICT, "`with` is for judges with `use` or `rubric`");
+                let problem = problem.at(span, "without effect");
+                reading.problem(problem.help("a prompt of your own reads the case itself: `${path}`"));
+            }
+            Wanted::Prompt
+        }
+    }
+}
+
+/// The judge file that is used, with its inputs bound.
+fn read_used(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<UsedJudge> {
+    if let (Some(used), Some(rubric)) = (fields.key_span(&USE), fields.key_span(&RUBRIC_TEXT)) {
+        let problem = Problem::new(&codes::CONFLICT, "a judge has either `use` or `rubric`, not both");
+        reading.problem(problem.at(rubric, "and this").at(used, "this").help("make two tasks of it"));
+        return None;
+    }
+    let rubric = fields.read(reading, &RUBRIC_TEXT);
+    let (file, span) = match fields.key_span(&RUBRIC_TEXT) {
+        Some(span) => (judge_file::of_ready(reading, Ready::find(RUBRIC)?)?, span),
+        None => fields.read(reading, &USE)?,
+    };
+    let with = fields.read(reading, &WITH).unwrap_or_default();
+    for (name, _) in with.iter().filter(|(name, _)| !file.inputs.iter().any(|it| it.name == name.value)) {
+        reading.problem(unknown_input(name, &file));
+    }
+    let argument = |input: &JudgeInput| argument(input, &with, rubric.as_ref());
+    let arguments = file.inputs.iter().map(argument).collect();
+    Some(UsedJudge { file, span, arguments, rubric })
+}
+
+/// The input that a rubric is given as.
+const CRITERION: &str = "criterion";
+
+fn argument(
+    input: &JudgeInput,
+    with: &[(Spanned<String>, Spanned<Origin>)],
+    rubric: Option<&PromptText>,
+) -> JudgeArgument {
+    let said = with.iter().find(|(name, _)| name.value == input.name);
+    let rubric = rubric.filter(|_| input.name == CRITERION);
+    let from = match (said, rubric) {
+        (Some((_, from)), _) => from.value.clone(),
+        (None, Some(rubric)) => Origin::Text(Box::new(rubric.prompt.clone())),
+        (None, None) => Origin::First(input.from.clone()),
+    };
+    let is_required = said.is_some() || input.default.is_none();
+    let binding = Binding { parameter: input.name.clone(), from, is_required };
+    let (kind, default) = (input.kind, input.default.clone());
+    JudgeArgument { binding, kind, default, span: said.map(|(_, from)| from.span) }
+}
+
+fn unknown_input(name: &Spanned<String>, file: &JudgeFile) -> Problem {
+    let message = format!("the judge `{}` has no input `{}`", file.name.value, name.value);
+    let names = || file.inputs.iter().map(|it| it.name.as_str());
+    let problem = Problem::new(&codes::UNKNOWN_PARAMETER, message).at(name.span, "unknown input");
+    problem.did_you_mean(&name.value, names()).help(format!("it has {}", listed(names())))
+}
+
+/// Reads `use`: the name of a ready judge, or a judge file.
+fn used(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<(JudgeFile, Span)> {
+    if node.entries().is_some() {
+        let fields = PROMPT_FILE.fields(reading, node)?;
+        let file = fields.read(reading, &FILE)?;
+        let path = reading.beside(file.span, &file.value);
+        let text = text_file::read(reading, &path, Some(file.span))?;
+        return Some((judge_file::of_text(reading, path, text)?, file.span));
+    }
+    let name = match node.as_str() {
+        Some(name) => name,
+        None => {
+            reading.wrong_type(what, "the name of a ready judge, or `{file: …}`", node);
+            return None;
+        }
+    };
+    match Ready::find(name) {
+        Some(ready) => Some((judge_file::of_ready(reading, ready)?, node.span)),
+        None => {
+            reading.problem(unknown_judge(name, node.span));
+            None
+        }
+    }
+}
+
+fn unknown_judge(name: &str, span: Span) -> Problem {
+    let message = format!("there is no ready judge {}", shown_within(&Val::from(name), 40));
+    let problem = Problem::new(&codes::WRONG_VALUE, message).at(span, "none of these");
+    let names = || READY.iter().map(|it| it.name);
+    let is_file = name.contains('/') || name.ends_with(".yaml") || name.ends_with(".yml");
+    match nearest(name, names()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None if is_file => problem.help(format!("for a judge file write `use: {{ file: {name} }}`")),
+        None => problem.help(format!("there are {}", listed(names()))),
+    }
 }
 
 /// Reads a prompt: text, or a file that holds it.

@@ -11,6 +11,7 @@ mod defined_case;
 pub(crate) mod deterministic_checks;
 pub(crate) mod evaluation;
 mod evaluators;
+pub mod judge_file;
 mod judging;
 mod load;
 pub(crate) mod lost;
@@ -32,7 +33,8 @@ pub use agents::AgentText;
 pub use ask::{Ask, AskPrompt};
 pub use evaluation::{EvaluationText, JudgeRun};
 pub use evaluators::{Evaluator, EvaluatorCode, EvaluatorKind, unusable_code};
-pub use judging::{Judge, PromptText};
+pub use judge_file::{InputKind, JudgeFile, JudgeInput, JudgeStep};
+pub use judging::{Judge, JudgeArgument, PromptText, UsedJudge};
 pub use load::{Loaded, load, load_policy, load_with};
 pub use models::Role;
 pub use records::{

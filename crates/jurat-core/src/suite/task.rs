@@ -212,7 +212,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, O
     let id = fields.read(reading, &ID);
     let description = fields.read(reading, &DESCRIPTION);
     let kind = kind(reading, &fields);
-    let comparison = compared(reading, &fields, kind.as_ref());
+    let comparison = compared(reading, &fields, kind.as_ref()).or_else(|| usual_comparison(&fields, kind.as_ref()?));
     let depends_on = fields.read(reading, &DEPENDS_ON).unwrap_or_default();
     let gate = read_gate(reading, &fields);
     let on = fields.read(reading, &ON).unwrap_or_default();
@@ -251,7 +251,10 @@ fn kind(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<TaskKind> 
     let is_evaluate = fields.key_span(&EVALUATE).is_some();
     if let Some(span) = fields.key_span(&WITH).filter(|_| !is_evaluate) {
         let problem = Problem::new(&codes::CONFLICT, "`with` is for tasks that `evaluate`").at(span, "without effect");
-        reading.problem(problem.help("drop it, or add `evaluate` with the name of an evaluator"));
+        reading.problem(problem.help(match fields.key_span(&JUDGE) {
+            Some(_) => "move it into `judge`, beside `use` or `rubric`",
+            None => "drop it, or add `evaluate` with the name of an evaluator",
+        }));
     }
     if is_evaluate {
         let evaluator = fields.read(reading, &EVALUATE)?;
@@ -298,6 +301,13 @@ fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&Ta
         reading.problem(problem.help("for example `operator: is_not_empty`"));
     }
     comparison
+}
+
+/// What a judge that is used compares where the task says nothing about it.
+fn usual_comparison(fields: &Fields<'_, '_>, kind: &TaskKind) -> Option<TaskComparison> {
+    let TaskKind::Judge(judge) = kind else { return None };
+    let is_said = comparison::KEYS.iter().chain([&ASSERT]).any(|it| fields.key_span(it).is_some());
+    judge.used.as_ref().filter(|_| !is_said)?.file.passes.clone()
 }
 
 /// Whether a task is a gate.

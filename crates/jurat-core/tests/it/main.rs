@@ -2,7 +2,7 @@
 //!
 //! [`agents`], [`paths`], [`projections`], [`numbers`], [`prompts`], [`comparisons`], [`definitions`], [`cases`], [`artifacts`], [`campaigns`], [`checks`], [`effects`], [`evaluations`], [`evaluators`], [`builtins`], [`evaluate`], [`templates`], [`rubrics`], [`outcomes`], [`scenarios`], [`statistics`], [`conversations`], [`routes`], [`decisions`], [`labels`], [`calibration`]. They draw
 //! from [`arbitrary`] and from the comparisons of [`vocabulary`]. Words are data: [`words`] has what each comparison says,
-//! [`defects`] has what goes wrong elsewhere, [`format`] that the reader and the JSON Schema agree, [`faults`] what is no verdict on a subject, [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold.
+//! [`defects`] has what goes wrong elsewhere, [`format`] that the reader and the JSON Schema agree, [`faults`] what is no verdict on a subject, [`examples`] reads the examples of the catalogue, [`plans`] has what plans hold, [`ready_judges`] what judges of files ask and conclude.
 //!
 //! Properties try the same inputs in every run, so that a change fails for its own reasons. `PROPTEST_RNG_SEED=7` tries
 //! others, `PROPTEST_CASES=10000` more; the fuzz targets look further still.
@@ -36,6 +36,7 @@ mod paths;
 mod plans;
 mod projections;
 mod prompts;
+mod ready_judges;
 mod routes;
 mod rubrics;
 mod scenarios;

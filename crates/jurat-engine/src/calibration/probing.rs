@@ -157,6 +157,14 @@ impl Written {
 /// The task with its prompt as text, so that no file is needed, and with what the probe changes.
 fn with_judge(task: Value, judge: &Judge, kind: ProbeKind) -> Result<Value, ProbeError> {
     let written = task.get("judge").cloned().unwrap_or(Val::Null);
+    if judge.used.is_some() {
+        // A ready judge is named, so that its text is not needed; what it says of options is its own.
+        return match (kind, written.get("use").and_then(Val::as_map)) {
+            (ProbeKind::Order, _) => Err(ProbeError::Impossible(READY_ORDER)),
+            (_, Some(_)) => Err(ProbeError::Impossible(JUDGE_FILE)),
+            (_, None) => Ok(task),
+        };
+    }
     let mut own = set(written, "prompt", Val::from(judge.prompt.prompt.text().to_owned()));
     if let Some(system) = &judge.system {
         own = set(own, "system", Val::from(system.prompt.text().to_owned()));
@@ -172,6 +180,9 @@ fn with_judge(task: Value, judge: &Judge, kind: ProbeKind) -> Result<Value, Prob
     Ok(set(task, "judge", own))
 }
 
+const READY_ORDER: &str =
+    "the options of a ready judge cannot be put in another order; use the judge `preference`, which asks in both";
+const JUDGE_FILE: &str = "the judge is in a judge file, which the run does not name from here";
 const NO_OPTIONS: &str = "the judge has no `enum` of options that could be put in another order";
 
 /// A schema with the members of every `enum` in reverse, and whether there is one of at least two.

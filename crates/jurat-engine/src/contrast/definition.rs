@@ -7,7 +7,7 @@ use jurat_core::suite::{EvaluatorKind, Judge, Selection, Suite, Task, TaskKind};
 use jurat_core::verdict::StopReason;
 use jurat_store::run::{Ended, TaskHead};
 
-use crate::judge_definition::{judge_models, settings};
+use crate::judge_definition::{judge_models, settings, used_text};
 use crate::options::RecordedOptions;
 use crate::view::{RunView, ViewError};
 
@@ -86,8 +86,11 @@ fn judge_prompt(judge: &Judge) -> Part {
     let output = judge.output.as_ref().map(|it| it.schema.to_json()).unwrap_or_default();
     let panel = judge.panel.len().to_string();
     let asked = format!("{} {:?}", judge.repeat, judge.aggregate);
+    let used = judge.used.as_ref().map(|it| used_text(it)).unwrap_or_default();
     let prompt = judge.prompt.prompt.text();
-    part(first_words(prompt), &[prompt, system, &output, &panel, &asked])
+    let mut rests_on = vec![prompt, system, &output, &panel, &asked];
+    rests_on.extend(judge.used.as_ref().map(|_| used.as_str()));
+    part(first_words(prompt), &rests_on)
 }
 
 fn evaluator(kind: &EvaluatorKind) -> Part {

@@ -72,7 +72,7 @@ pub(super) struct Bounds<'p> {
     /// Why the bound is not known, in words.
     unknown: Vec<String>,
     /// The bytes of the requests of each task and role before their prompts are filled.
-    templates: BTreeMap<(usize, Role), u64>,
+    templates: BTreeMap<(usize, u32, Role), u64>,
 }
 
 impl<'p> Bounds<'p> {
@@ -123,26 +123,50 @@ impl<'p> Bounds<'p> {
             self.unknown(format!("what `{}` shows its judges of a run is known only then", planned.id));
             return;
         }
-        for role in &judge.models {
-            let Some(player) = players.get(role).filter(|it| !it.is_local()) else { continue };
-            if let Some(subject) = subject.filter(|it| it.max_tokens.is_none()) {
-                self.lacks(subject, "`max_tokens`");
-            }
-            let prompts = judge.system.iter().chain([&judge.prompt]);
-            let n_filled: u64 = prompts.map(|it| self.filled(players, task, it, n_case)).sum();
-            let key = (task.index(), role.clone());
-            let n_template = *self.templates.entry(key).or_insert_with(|| player.n_bytes(&template(judge, role)));
-            for _ in 0..judge.repeat {
-                self.add(player, Some(judge), n_template + n_filled, judge.max_retries.saturating_add(1));
+        self.questions(players, task, (judge.n_steps(), n_case), subject);
+    }
+
+    /// Adds the requests of the last questions of a judge, of which nothing is known but their prompts.
+    pub(super) fn questions(
+        &mut self,
+        players: &BTreeMap<&Role, Player<'_>>,
+        task: TaskIx,
+        (n_questions, n_case): (u32, u64),
+        subject: Option<&Player<'_>>,
+    ) {
+        let plan = self.plan;
+        let Some(judge) = plan.tasks[task.index()].work.judge() else { return };
+        for question in judge.n_steps().saturating_sub(n_questions)..judge.n_steps() {
+            for role in &judge.models {
+                let Some(player) = players.get(role).filter(|it| !it.is_local()) else { continue };
+                if let Some(subject) = subject.filter(|it| it.max_tokens.is_none()) {
+                    self.lacks(subject, "`max_tokens`");
+                }
+                let n_filled = self.filled(players, task, question, n_case);
+                let key = (task.index(), question, role.clone());
+                let n_template =
+                    *self.templates.entry(key).or_insert_with(|| player.n_bytes(&template(judge, question, role)));
+                for _ in 0..judge.repeat {
+                    self.add(player, Some(judge), n_template + n_filled, judge.max_retries.saturating_add(1));
+                }
             }
         }
     }
 
-    /// What fills the holes of a prompt.
-    fn filled(&mut self, players: &BTreeMap<&Role, Player<'_>>, task: TaskIx, prompt: &Prompt, n_case: u64) -> u64 {
+    /// What fills the holes of the prompts of a question.
+    fn filled(&mut self, players: &BTreeMap<&Role, Player<'_>>, task: TaskIx, question: u32, n_case: u64) -> u64 {
         let plan = self.plan;
+        let Some(judge) = plan.tasks[task.index()].work.judge() else { return 0 };
+        let (system, prompt) = prompts(judge, question);
         let mut n_tokens = 0;
-        for root in prompt.holes().iter().map(|it| it.path.root().unwrap_or_default()) {
+        for root in
+            system.into_iter().chain([prompt]).flat_map(Prompt::holes).map(|it| it.path.root().unwrap_or_default())
+        {
+            if let Some(used) = &judge.used {
+                let is_reply = used.steps.iter().any(|it| it.id == root);
+                n_tokens += if is_reply { self.most_written(players, judge) } else { n_case };
+                continue;
+            }
             let above = plan.tasks[task.index()].depends_on.iter().map(|it| &plan.tasks[it.index()]);
             n_tokens += match above.into_iter().find(|it| same_id(&it.id, root)).map(|it| it.work.judge()) {
                 None => n_case,
@@ -204,9 +228,20 @@ fn more_when_asked_again(judge: &PlannedJudge, max_tokens: u64) -> u64 {
     }
 }
 
+/// The system prompt and the prompt of a question.
+fn prompts(judge: &PlannedJudge, question: u32) -> (Option<&Prompt>, &Prompt) {
+    match judge.used.as_ref().and_then(|it| it.steps.get(question as usize)) {
+        Some(step) => (step.system.as_ref(), &step.prompt),
+        None => (judge.system.as_ref(), &judge.prompt),
+    }
+}
+
 /// The request of a judge with its prompts as they were written.
-fn template(judge: &PlannedJudge, role: &Role) -> ModelRequest {
-    let system = judge.system.iter().map(|it| Message::System(it.text().to_owned()));
-    let messages: Messages = system.chain([Message::User(judge.prompt.text().to_owned())]).collect();
-    ModelRequest { output: judge.output.clone(), ..ModelRequest::new(role.clone(), messages) }
+fn template(judge: &PlannedJudge, question: u32, role: &Role) -> ModelRequest {
+    let (system, prompt) = prompts(judge, question);
+    let system = system.map(|it| Message::System(it.text().to_owned()));
+    let messages: Messages = system.into_iter().chain([Message::User(prompt.text().to_owned())]).collect();
+    let step = judge.used.as_ref().and_then(|it| it.steps.get(question as usize));
+    let output = step.map(|it| it.output.clone()).or_else(|| judge.output.clone());
+    ModelRequest { output, ..ModelRequest::new(role.clone(), messages) }
 }

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use jurat_core::case::{Case, CaseState, ReadyRequest, Room};
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{ModelRequest, Outcome, PerformerKey, Request, Role, Step};
-use jurat_core::plan::{CaseLayout, CaseSource, EMBEDDING_RETRIES, Plan, PlannedAsk, TaskIx};
+use jurat_core::plan::{CaseLayout, CaseSource, EMBEDDING_RETRIES, Plan, PlannedAsk, PlannedJudge, TaskIx};
 use jurat_core::report::plan::{CostBound, PlanReport};
 use jurat_core::suite::RowSource;
 use jurat_format::problem::Problem;
@@ -241,6 +241,9 @@ impl Forecast<'_> {
         for task in waiting(self.plan, state) {
             self.bounds.unbound(&self.players, task, n_bytes, None);
         }
+        for task in judges(self.plan, state) {
+            self.bounds.questions(&self.players, task, (state.questions_to_come(task), n_bytes), None);
+        }
     }
 
     /// What is left of a case whose subject has not answered: everything.
@@ -269,7 +272,9 @@ impl Forecast<'_> {
     fn open_calls(&self, state: &CaseState<'_>) -> u64 {
         let of_models = state.steps().filter(|it| matches!(it.request, ReadyRequest::Model(_)));
         let asking = of_models.map(|it| u64::from(it.max_requests)).sum::<u64>();
-        asking + waiting(self.plan, state).map(|it| max_calls(self.plan, it)).sum::<u64>()
+        let to_come = judges(self.plan, state)
+            .map(|it| calls_per_question(self.plan, it) * u64::from(state.questions_to_come(it)));
+        asking + to_come.sum::<u64>() + waiting(self.plan, state).map(|it| max_calls(self.plan, it)).sum::<u64>()
     }
 
     /// The most calls of all judges that are for a case.
@@ -308,10 +313,18 @@ fn most_calls_of_ask(ask: &PlannedAsk) -> u64 {
 pub(crate) fn max_calls(plan: &Plan, task: TaskIx) -> u64 {
     let task = &plan.tasks[task.index()];
     let of_embedder = task.work.embedder().map_or(0, |_| u64::from(EMBEDDING_RETRIES) + 1);
-    task.work.judge().map_or(of_embedder, |judge| {
-        let slots = judge.models.len() as u64 * u64::from(judge.repeat);
-        slots.saturating_mul(u64::from(judge.max_retries) + 1)
-    })
+    let of_judge = |it: &PlannedJudge| of_question(it).saturating_mul(u64::from(it.n_steps()));
+    task.work.judge().map_or(of_embedder, of_judge)
+}
+
+/// The most calls that one question of a judge makes for one case.
+fn calls_per_question(plan: &Plan, task: TaskIx) -> u64 {
+    plan.tasks[task.index()].work.judge().map_or(0, of_question)
+}
+
+fn of_question(judge: &PlannedJudge) -> u64 {
+    let slots = judge.models.len() as u64 * u64::from(judge.repeat);
+    slots.saturating_mul(u64::from(judge.max_retries) + 1)
 }
 
 /// The judges that are for a case.

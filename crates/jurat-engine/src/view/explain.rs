@@ -5,7 +5,7 @@ use std::time::Duration;
 use jurat_core::effect::{Action, Asker, Finish, Outcome, Printed, Slot};
 use jurat_core::judge::ReplyForm;
 use jurat_core::outcome::{Trace, Traced};
-use jurat_core::plan::TaskIx;
+use jurat_core::plan::{PlannedJudge, TaskIx};
 use jurat_core::report::TaskVerdict;
 use jurat_core::report::explanation::{
     Called, Conversation, Explanation, GateStep, Operands, Origin, Purpose, Reply, RowSource, Seen, Unseen,
@@ -290,17 +290,36 @@ impl RunView {
         conversations
     }
 
-    fn of_task(&self, revisited: &Revisited<'_>, task: TaskIx) -> Option<Conversation> {
-        let form = revisited.state.form(task).unwrap_or(&ReplyForm::Text);
-        let is_embedder = self.plan.tasks[task.index()].work.embedder().is_some();
+    /// What the models of a task were asked: one conversation for each question of a judge file, one for any other task.
+    fn of_task(&self, revisited: &Revisited<'_>, task: TaskIx) -> Vec<Conversation> {
+        let work = &self.plan.tasks[task.index()].work;
         let is_own = |it: &&Happened| it.effect.site.asker == Asker::Task(task);
         let own: Vec<&Happened> = revisited.happened.iter().filter(is_own).collect();
-        let (_, first) = own.first()?.asked()?;
+        let n_judges = work.judge().filter(|it| it.used.is_some()).map_or(u32::MAX, PlannedJudge::n_judges);
+        let n_steps = work.judge().map_or(1, PlannedJudge::n_steps);
+        (0..n_steps).filter_map(|step| self.of_step(revisited, task, (step, n_judges), &own)).collect()
+    }
+
+    fn of_step(
+        &self,
+        revisited: &Revisited<'_>,
+        task: TaskIx,
+        (step, n_judges): (u32, u32),
+        own: &[&Happened],
+    ) -> Option<Conversation> {
+        let form = revisited.state.form(task, step.saturating_mul(n_judges)).unwrap_or(&ReplyForm::Text);
+        let is_embedder = self.plan.tasks[task.index()].work.embedder().is_some();
+        let asked: Vec<&&Happened> = own.iter().filter(|it| it.effect.site.slot / n_judges == step).collect();
+        let (_, first) = asked.first()?.asked()?;
+        let reply = |it: &Happened| {
+            let reply = self.reply_of_judge(it, form);
+            Reply { slot: it.effect.site.slot % n_judges + 1, ..reply }
+        };
         Some(Conversation {
             purpose: if is_embedder { Purpose::Embedder } else { Purpose::Judge },
             messages: first.messages.into(),
             schema: first.output.as_deref().cloned(),
-            replies: own.into_iter().map(|it| self.reply_of_judge(it, form)).collect(),
+            replies: asked.into_iter().map(|it| reply(it)).collect(),
         })
     }
 

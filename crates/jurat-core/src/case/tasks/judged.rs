@@ -4,6 +4,7 @@ use jurat_compare::Assertion;
 use jurat_format::value::Context;
 
 use super::evaluated::truth_of_label;
+use super::stepped::Stepped;
 use super::task::TaskState;
 use crate::effect::{Message, Messages, ModelRequest, Outcome, Role, StepSite, ToolChoice};
 use crate::judge::{Asking, End, combine};
@@ -19,7 +20,10 @@ pub(super) fn asserted(plan: &Plan, task: &PlannedTask, context: Context<'_>) ->
     TaskState::ended(judgement.into())
 }
 
-pub(super) fn begin(judge: &PlannedJudge, context: Context<'_>) -> TaskState {
+pub(super) fn begin(judge: &PlannedJudge, then: Option<&Assertion>, context: Context<'_>) -> TaskState {
+    if let Some(used) = &judge.used {
+        return Stepped { judge, used, then }.begin(context);
+    }
     match requests(judge, context) {
         Ok(requests) => asking(requests, judge.max_retries),
         Err(reason) => TaskState::failed(reason),
@@ -38,6 +42,9 @@ pub(super) fn apply(
     (site, outcome): (StepSite, Outcome),
     context: Context<'_>,
 ) -> TaskState {
+    if let Some(used) = &judge.used {
+        return Stepped { judge, used, then }.apply(slots, (site, outcome), context);
+    }
     if let Some(asking) = slots.get_mut(site.slot as usize) {
         asking.apply(site.turn, outcome, &judge.form);
     }

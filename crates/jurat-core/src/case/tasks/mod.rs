@@ -6,6 +6,7 @@ mod checked;
 mod evaluated;
 mod judged;
 mod scored;
+mod stepped;
 mod task;
 
 use task::TaskState;
@@ -148,9 +149,18 @@ impl<'p> CaseState<'p> {
         }
     }
 
-    /// What a reply to a task's judges must be.
-    pub fn form(&self, task: TaskIx) -> Option<&ReplyForm> {
-        self.plan.tasks.get(task.index())?.work.reply_form(self.id.as_deref())
+    /// What a reply to a task's judges must be, in a slot.
+    pub fn form(&self, task: TaskIx, slot: u32) -> Option<&ReplyForm> {
+        self.plan.tasks.get(task.index())?.work.reply_form(self.id.as_deref(), slot)
+    }
+
+    /// The number of questions that a judge file asks each judge after those that are asked already.
+    pub fn questions_to_come(&self, task: TaskIx) -> u32 {
+        let (planned, state) = (self.plan.tasks.get(task.index()), self.tasks.get(task.index()));
+        let Some((judge, TaskState::Asking(slots))) = planned.and_then(|it| it.work.judge()).zip(state) else {
+            return 0;
+        };
+        judge.n_steps().saturating_sub(slots.len() as u32 / judge.n_judges())
     }
 
     /// The verdicts in the order of the plan's tasks; `None` for those that are not done, and for those that are not for this case.
@@ -278,7 +288,7 @@ impl<'p> CaseState<'p> {
         let context = Context { base: self.base, outputs: &outputs };
         match &task.work {
             Work::Assert => judged::asserted(self.plan, task, context),
-            Work::Judge(judge) => judged::begin(judge, context),
+            Work::Judge(judge) => judged::begin(judge, task.then.as_ref(), context),
             Work::Outcome(check) => checked::outcome(check, task, context),
             Work::Check(check) => checked::begin(check, task, self.plan.allows_hooks, context),
             Work::Evaluate(evaluate) => evaluated::begin(task, evaluate, context),
