@@ -18,7 +18,7 @@ use jurat_format::value::{Span, Val, Value};
 use jurat_sandbox::Program;
 use jurat_store::records::{
     Ids, RowAt, RowId, RowLimits, RowNames, RowsError, RowsFault, SampleError, SampleLimits, read_all_within, row_id,
-    sample,
+    sample_of,
 };
 use jurat_store::{Campaign, CampaignError, Disk, Profiles};
 
@@ -183,7 +183,7 @@ fn file_sample(records: &Records, file: &RowFile, samples: &mut Samples, problem
     let RowFile { written, path } = file;
     let limits = SampleLimits::default();
     let as_run_reads = || reading_problem(records, RowSource::Files(vec![file.clone()]), written.span);
-    let error = match sample(path, records.format, &records.types, limits) {
+    let error = match sample_of(records, path, limits) {
         Ok(sample) => {
             if let Some(row) = sample.repeated_key {
                 let why = format!("{}: row {row} has a key twice, of which only the last would be read", written.value);

@@ -84,13 +84,15 @@ fn column_type(known: Known<'_>, ix: usize, comparison: &TaskComparison, samples
     let fits = |it: &CellType| !cells.is_empty() && cells.iter().all(|cell| it.read(cell.trim()).is_some());
     let found =
         [CellType::Integer, CellType::Number, CellType::Boolean].into_iter().find(fits).filter(|_| is_column)?;
-    Some(format!("cells of a CSV file are text: add `types: {{ {column}: {} }}` to `records`", found.name()))
+    Some(format!("cells of CSV and TSV files are text: add `types: {{ {column}: {} }}` to `records`", found.name()))
 }
 
 fn is_csv(records: &Records) -> bool {
-    let has_ending = |it: &RowFile| it.path.extension().is_some_and(|it| it.eq_ignore_ascii_case("csv"));
+    let has_ending = |it: &RowFile| {
+        it.path.extension().is_some_and(|it| ["csv", "tsv", "tab"].iter().any(|ending| it.eq_ignore_ascii_case(ending)))
+    };
     let is_named = matches!(&records.from, RowSource::Files(files) if files.iter().any(has_ending));
-    records.format.map_or(is_named, |it| it == RowFormat::Csv)
+    records.format.map_or(is_named, |it| matches!(it, RowFormat::Csv | RowFormat::Tsv))
 }
 
 /// What is known of the value that a task compares.

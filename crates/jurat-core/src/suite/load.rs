@@ -181,7 +181,9 @@ impl Loading<'_> {
 /// Whether a file holds rows, by its name.
 fn is_data(path: &Path) -> bool {
     let extension = path.extension().and_then(|it| it.to_str()).unwrap_or_default();
-    ["jsonl", "ndjson", "csv", "tsv", "parquet", "xlsx"].iter().any(|it| extension.eq_ignore_ascii_case(it))
+    ["jsonl", "ndjson", "csv", "tsv", "tab", "parquet", "xlsx", "arrow", "feather"]
+        .iter()
+        .any(|it| extension.eq_ignore_ascii_case(it))
 }
 
 fn rows_for_a_suite(path: &Path) -> Problem {

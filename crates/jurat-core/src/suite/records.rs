@@ -19,6 +19,8 @@ pub struct Records {
     pub format: Option<RowFormat>,
     /// Where a row's id stands.
     pub id: Option<Spanned<FieldPath>>,
+    /// The sheet of a workbook that has the rows.
+    pub sheet: Option<Spanned<String>>,
     /// Columns of a CSV file that are not text.
     pub types: Vec<(Spanned<String>, CellType)>,
     /// Words to select the rows by.
@@ -63,7 +65,17 @@ choices! {
         Json = "json",
         /// Comma separated, with a header.
         Csv = "csv",
+        /// Tab separated, with a header.
+        Tsv = "tsv",
+        /// A YAML list of rows.
+        Yaml = "yaml",
+        /// A sheet of an Excel workbook, with a header.
+        Xlsx = "xlsx",
         Parquet = "parquet",
+        /// Arrow IPC: a file (Feather) or a stream.
+        Arrow = "arrow",
+        /// A folder that the library `datasets` of Hugging Face wrote.
+        Dataset = "dataset",
     }
 }
 
@@ -115,9 +127,11 @@ const ID: Field<Spanned<FieldPath>> = Field::optional("id", shape::PATH, "the pa
 const TYPES: Field<Vec<(Spanned<String>, CellType)>> = Field::optional(
     "types",
     Shape::new(const { Form::Map(&shape::choice::<CellType>().form) }, types),
-    "types of CSV columns",
+    "types of columns of CSV, TSV and Excel files",
 )
 .default_words("text");
+const SHEET: Field<Spanned<String>> =
+    Field::optional("sheet", shape::TEXT, "the sheet of an Excel workbook").default_words("its only sheet with rows");
 const TAGS: Field<Vec<Spanned<String>>> = Field::optional("tags", shape::TEXTS, "tags to select the rows by");
 const AS: Defaulted<RowKind> = Field::optional(
     "as",
@@ -127,13 +141,21 @@ const AS: Defaulted<RowKind> = Field::optional(
 .default_choice("rows");
 
 static RECORDS: Object =
-    Object { what: "`records`", keys: &[PATH.key, FORMAT.key, ID.key, TYPES.key, TAGS.key, AS.key] };
+    Object { what: "`records`", keys: &[PATH.key, FORMAT.key, ID.key, TYPES.key, SHEET.key, TAGS.key, AS.key] };
 
 pub(super) const FORM: Form = Form::Either(&[Form::Text, Form::List(&Form::Any), Form::Object(&RECORDS)]);
 
 /// Reads `records`: a path, a list of paths, `-`, rows, or an object that says more.
 pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Records> {
-    let plain = |from| Records { from, format: None, id: None, types: Vec::new(), tags: Vec::new(), is_runs: false };
+    let plain = |from| Records {
+        from,
+        format: None,
+        id: None,
+        sheet: None,
+        types: Vec::new(),
+        tags: Vec::new(),
+        is_runs: false,
+    };
     match &node.content {
         Content::Scalar(Val::Str(_)) => files(reading, std::slice::from_ref(node)).map(plain),
         Content::List(items) if items.is_empty() => {
@@ -193,6 +215,7 @@ fn described(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Records> {
         is_runs,
         format: fields.read(reading, &FORMAT),
         id: id.or_else(|| run_id().filter(|_| is_runs)),
+        sheet: fields.read(reading, &SHEET),
         types,
         tags: fields.read(reading, &TAGS).unwrap_or_default(),
         from: from?,
@@ -235,15 +258,11 @@ pub fn file_without_rows(span: Span, written: &str) -> Problem {
 
 /// The format that the name of a file promises, if rows are not read from it.
 fn other_format(written: &str) -> Option<&'static str> {
-    const FORMATS: [(&str, &str); 9] = [
-        ("tsv", "TSV"),
-        ("tab", "TSV"),
-        ("xlsx", "Excel"),
-        ("xls", "Excel"),
-        ("yaml", "YAML"),
-        ("yml", "YAML"),
-        ("arrow", "Arrow"),
+    const FORMATS: [(&str, &str); 5] = [
+        ("xls", "Excel before 2007"),
+        ("ods", "OpenDocument"),
         ("xml", "XML"),
+        ("pickle", "pickle"),
         ("sqlite", "SQLite"),
     ];
     let extension = written.rsplit_once('.').map(|(_, it)| it.to_ascii_lowercase())?;
@@ -252,7 +271,8 @@ fn other_format(written: &str) -> Option<&'static str> {
 
 /// A directory where a row file should be.
 pub fn directory_of_rows(span: Span, written: &str) -> Problem {
-    let problem = Problem::new(&codes::BAD_ROWS, format!("`{written}` is a directory, and rows are read from files"));
+    let message = format!("`{written}` is a directory, and not one that the library `datasets` wrote");
+    let problem = Problem::new(&codes::BAD_ROWS, message);
     let folder = written.trim_end_matches('/');
     problem
         .at(span, "named here")
@@ -269,7 +289,7 @@ pub fn unreadable(span: Span, written: &str, why: &str, is_missing: bool) -> Pro
     if let Some(format) = other_format(written).filter(|_| !is_missing) {
         let message = format!("`{written}` cannot be read as rows: {format} is not a format of rows");
         let problem = Problem::new(&codes::BAD_ROWS, message).at(span, "named here");
-        return problem.help("save it as CSV, JSON, JSON lines (`.jsonl`) or Parquet");
+        return problem.help("save it as CSV, JSON, JSON lines (`.jsonl`), Excel (`.xlsx`) or Parquet");
     }
     if is_missing {
         return Problem::new(&codes::NOT_FOUND, format!("there is no file `{written}`"))

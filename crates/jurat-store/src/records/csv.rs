@@ -1,4 +1,4 @@
-//! Comma-separated values: each row is written as a JSON object, with the names of the header line as keys.
+//! Comma-separated and tab-separated values: each row is written as a JSON object, with the names of the header line as keys.
 //!
 //! A header that has a name twice is refused.
 
@@ -21,10 +21,11 @@ const MAX_COLUMNS: usize = 16_384;
 
 pub(super) fn read(
     window: Window<'_>,
+    delimiter: u8,
     types: Types<'_>,
     delivery: &mut Delivery<'_>,
 ) -> Result<ControlFlow<()>, RowsFault> {
-    let mut rows = Rows::new(window, delivery.limits.row);
+    let mut rows = Rows::new(window, delimiter, delivery.limits.row);
     let mut cells = StringRecord::new();
     if !rows.next(&mut cells)? {
         return Ok(ControlFlow::Continue(()));
@@ -106,7 +107,7 @@ fn write_text(json: &mut Vec<u8>, cell: &str) {
     serde_json::to_writer(json, cell).expect("text can be written to memory");
 }
 
-fn expected(cells: CellType) -> &'static str {
+pub(super) fn expected(cells: CellType) -> &'static str {
     match cells {
         CellType::Number => "a number",
         CellType::Integer => "a whole number",
@@ -118,6 +119,7 @@ fn expected(cells: CellType) -> &'static str {
 /// The rows of a file, the header being the one with number 0.
 struct Rows<'r> {
     reader: Reader<Retained<'r>>,
+    delimiter: u8,
     longest: usize,
     /// The row that was read last.
     number: u64,
@@ -129,11 +131,12 @@ struct Rows<'r> {
 }
 
 impl<'r> Rows<'r> {
-    fn new(window: Window<'r>, longest: usize) -> Rows<'r> {
+    fn new(window: Window<'r>, delimiter: u8, longest: usize) -> Rows<'r> {
         let retained =
             Retained { window, offset: 0, row: 0, n_parsed: 0, longest, has_ended: false, is_too_long: false };
-        let reader = ReaderBuilder::new().has_headers(false).buffer_capacity(BUFFER).from_reader(retained);
-        Rows { reader, longest, number: 0, line: 1, last_line: 1, is_header: true }
+        let reader =
+            ReaderBuilder::new().has_headers(false).delimiter(delimiter).buffer_capacity(BUFFER).from_reader(retained);
+        Rows { reader, delimiter, longest, number: 0, line: 1, last_line: 1, is_header: true }
     }
 
     /// Reads the next row; `false` at the end.
@@ -155,7 +158,7 @@ impl<'r> Rows<'r> {
             return Err(RowsFault::RowTooLong { row: self.number, line: Some(self.line), limit: self.longest });
         }
         // Only the end of the file can cut a quoted cell.
-        if let Some(quote) = retained.has_ended.then(|| open_quote(row)).flatten() {
+        if let Some(quote) = retained.has_ended.then(|| open_quote(row, self.delimiter)).flatten() {
             let before = String::from_utf8_lossy(&row[..quote]);
             let Mark { line, column } = Mark { line: self.line, column: 1 }.after(&before);
             return Err(SampleError::Malformed { line, column, message: OPEN_QUOTE.to_owned() }.into());
@@ -183,7 +186,7 @@ impl<'r> Rows<'r> {
 const OPEN_QUOTE: &str = "the quote that opens here is never closed";
 
 /// Where the quote stands that a row opens and does not close.
-fn open_quote(row: &[u8]) -> Option<usize> {
+fn open_quote(row: &[u8], delimiter: u8) -> Option<usize> {
     let mut cell = Cell::Start;
     for (at, byte) in row.iter().enumerate() {
         cell = match (cell, byte) {
@@ -191,7 +194,8 @@ fn open_quote(row: &[u8]) -> Option<usize> {
             (Cell::Quoted(opened), b'"') => Cell::Closed(opened),
             // A doubled quote is one of the cell's text.
             (Cell::Closed(opened), b'"') | (Cell::Quoted(opened), _) => Cell::Quoted(opened),
-            (_, b',' | b'\r' | b'\n') => Cell::Start,
+            (_, b'\r' | b'\n') => Cell::Start,
+            (_, byte) if *byte == delimiter => Cell::Start,
             (_, _) => Cell::Plain,
         };
     }

@@ -59,6 +59,21 @@ pub enum SampleError {
     /// The file is not what Parquet asks for.
     #[error("it cannot be read as Parquet: {message}")]
     NotParquet { message: String },
+    /// The file is not what Arrow asks for.
+    #[error("it cannot be read as Arrow: {message}")]
+    NotArrow { message: String },
+    /// The file is no workbook, or none whose rows can be read.
+    #[error("it cannot be read as an Excel workbook: {message}")]
+    NotExcel { message: String },
+    /// The folder of a dataset does not hold what it should.
+    #[error("it cannot be read as a dataset: {message}")]
+    Dataset { message: String },
+    /// A file of a dataset cannot be read.
+    #[error("`{name}`: {error}")]
+    Shard { name: String, error: Box<SampleError> },
+    /// A file that has to be read whole is too large for that.
+    #[error("it is larger than {most} bytes, the most {what} may have; save it as JSON lines or Parquet")]
+    TooLarge { what: &'static str, most: u64 },
     /// The file is compressed in a way that is not understood.
     #[error("it is compressed with {codec}, which is not read; write it with Zstandard or Snappy")]
     Compression { codec: &'static str },

@@ -4,8 +4,11 @@
 //! hundred rows and for a hundred million, so [`sample`] reads the start of the file and parses no more rows than were
 //! asked for; what comes after them is neither read nor judged. A run reads all of them with [`read_all`], in chunks.
 
+mod arrow;
+mod cells;
 mod chunk;
 mod csv;
+mod dataset;
 mod error;
 mod format;
 mod ids;
@@ -13,15 +16,19 @@ mod inline;
 mod json;
 mod jsonl;
 mod mark;
+mod moment;
 mod parquet;
 mod rows;
 mod sample;
 mod spares;
+mod table;
 mod walk;
 mod window;
+mod xlsx;
+mod yaml;
 
 pub use error::{RowsError, RowsFault, SampleError};
 pub use ids::{DuplicateId, IdError, Ids, RowId, RowNames, row_id};
-pub use parquet::write_rows;
 pub use rows::{Chunk, ReadSummary, RowAt, RowLimits, read_all, read_all_within, sections_by_source};
-pub use sample::{Sample, SampleLimits, sample};
+pub use sample::{Sample, SampleLimits, sample, sample_of};
+pub use table::write_rows;

@@ -18,7 +18,7 @@ use super::chunk::Delivery;
 use super::format::format_of;
 use super::spares::Spares;
 use super::window::Window;
-use super::{RowNames, RowsError, RowsFault, csv, inline, json, jsonl, parquet};
+use super::{RowNames, RowsError, RowsFault, arrow, csv, dataset, inline, json, jsonl, parquet, xlsx, yaml};
 use crate::bounded::open;
 
 /// A run of rows, each one JSON text. Its buffers are used again when it is dropped.
@@ -110,7 +110,7 @@ impl RowLimits {
 /// use jurat_store::records::read_all;
 ///
 /// let records =
-///     Records { from: RowSource::StandardInput, format: None, id: None, types: vec![], tags: vec![], is_runs: false };
+///     Records { from: RowSource::StandardInput, format: None, id: None, sheet: None, types: vec![], tags: vec![], is_runs: false };
 /// let mut texts = Vec::new();
 /// let summary = read_all(&[records], &mut "{\"a\": 1}\n\n2\n".as_bytes(), &mut |chunk| {
 ///     texts.extend(chunk.iter().map(|(row, text)| format!("line {}: {text}", row.line)));
@@ -165,10 +165,12 @@ fn n_sources(records: &Records) -> usize {
     }
 }
 
-/// The columns of a CSV file that are not text.
+/// What an author says about the rows of a table: columns that are not text, and the sheet that has them.
 #[derive(Clone, Copy)]
 pub(super) struct Types<'r> {
     pub(super) columns: &'r [(Spanned<String>, CellType)],
+    /// The sheet of a workbook.
+    pub(super) sheet: Option<&'r str>,
     /// Where the first cell that is not of its type is noted, when the rows behind it are read nevertheless.
     pub(super) noted: Option<&'r OnceCell<RowsFault>>,
 }
@@ -198,8 +200,9 @@ fn streamed(format: RowFormat) -> Option<Streamed> {
     match format {
         RowFormat::JsonLines => Some(|window, _, delivery| jsonl::read(window, delivery)),
         RowFormat::Json => Some(|window, _, delivery| json::read(window, delivery)),
-        RowFormat::Csv => Some(csv::read),
-        RowFormat::Parquet => None,
+        RowFormat::Csv => Some(|window, types, delivery| csv::read(window, b',', types, delivery)),
+        RowFormat::Tsv => Some(|window, types, delivery| csv::read(window, b'\t', types, delivery)),
+        RowFormat::Yaml | RowFormat::Xlsx | RowFormat::Parquet | RowFormat::Arrow | RowFormat::Dataset => None,
     }
 }
 
@@ -222,7 +225,7 @@ fn in_file<'r>(path: &'r Path, records: &'r Records) -> Result<Source<'r>, RowsF
 }
 
 fn types(records: &Records) -> Types<'_> {
-    Types { columns: &records.types, noted: None }
+    Types { columns: &records.types, sheet: records.sheet.as_ref().map(|it| it.value.as_str()), noted: None }
 }
 
 impl Source<'_> {
@@ -242,9 +245,15 @@ pub(super) fn read_file(
     types: Types<'_>,
     delivery: &mut Delivery<'_>,
 ) -> Result<ControlFlow<()>, RowsFault> {
+    if format == RowFormat::Dataset {
+        return dataset::read(path, delivery);
+    }
     let (mut file, _) = open(path)?;
-    match streamed(format) {
-        Some(read) => read(Window::open_file(&mut file, delivery)?, types, delivery),
-        None => parquet::read(file, delivery),
+    match (streamed(format), format) {
+        (Some(read), _) => read(Window::open_file(&mut file, delivery)?, types, delivery),
+        (None, RowFormat::Yaml) => yaml::read(file, delivery),
+        (None, RowFormat::Xlsx) => xlsx::read(file, types, delivery),
+        (None, RowFormat::Arrow) => arrow::read(file, delivery),
+        (None, _) => parquet::read(file, delivery),
     }
 }

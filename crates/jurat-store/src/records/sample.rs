@@ -5,7 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use jurat_core::suite::{CellType, RowFormat};
+use jurat_core::suite::{CellType, Records, RowFormat};
 use jurat_format::value::{JsonError, Spanned, Value, parse_json};
 
 use super::chunk::Delivery;
@@ -71,6 +71,21 @@ pub fn sample(
     types: &[(Spanned<String>, CellType)],
     limits: SampleLimits,
 ) -> Result<Sample, SampleError> {
+    first_rows(path, format, Types { columns: types, sheet: None, noted: None }, limits)
+}
+
+/// Reads the first rows of a file of these `records`.
+pub fn sample_of(records: &Records, path: &Path, limits: SampleLimits) -> Result<Sample, SampleError> {
+    let sheet = records.sheet.as_ref().map(|it| it.value.as_str());
+    first_rows(path, records.format, Types { columns: &records.types, sheet, noted: None }, limits)
+}
+
+fn first_rows(
+    path: &Path,
+    format: Option<RowFormat>,
+    types: Types<'_>,
+    limits: SampleLimits,
+) -> Result<Sample, SampleError> {
     let format = format.map_or_else(|| format_of(path), Ok)?;
     let mut first = FirstRows { most: limits.rows, format, sample: Sample::default(), malformed: None };
     let longest = usize::try_from(limits.bytes).unwrap_or(usize::MAX).min(RowLimits::MOST);
@@ -78,7 +93,7 @@ pub fn sample(
     let mut delivery = Delivery::new(&mut each, RowLimits { chunk: PIECE, row: longest });
     delivery.most_bytes = limits.bytes;
     let noted = OnceCell::new();
-    let read = read_file(path, format, Types { columns: types, noted: Some(&noted) }, &mut delivery);
+    let read = read_file(path, format, Types { noted: Some(&noted), ..types }, &mut delivery);
     let FirstRows { sample, malformed, .. } = first;
     let sample = Sample { fault: noted.into_inner(), ..sample };
     match (malformed, read) {
@@ -114,7 +129,7 @@ impl FirstRows {
             match parse_json(text) {
                 // Columns without a name are accepted in CSV, however many there are.
                 Ok(row) => {
-                    self.sample.push(row.value.into_owned(), row.repeated_key && self.format != RowFormat::Csv);
+                    self.sample.push(row.value.into_owned(), row.repeated_key && !self.may_repeat_names());
                 }
                 Err(error) => {
                     self.malformed = Some((self.place(at, &error), error.message));
@@ -123,6 +138,11 @@ impl FirstRows {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// Whether columns without a name make objects that have the empty key several times.
+    fn may_repeat_names(&self) -> bool {
+        matches!(self.format, RowFormat::Csv | RowFormat::Tsv | RowFormat::Xlsx)
     }
 
     /// Where in the file an error is. In a JSON document only nesting is left to find, which is reported at the row's start.

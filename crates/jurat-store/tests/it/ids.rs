@@ -14,6 +14,7 @@ fn known(path: Option<&str>, rows: &[&str], expected: &str) {
         from,
         format: None,
         id: None,
+        sheet: None,
         types: Vec::new(),
         tags: Vec::new(),
         is_runs: false,

@@ -50,7 +50,15 @@ fn column(array: impl arrow_array::Array + 'static) -> ArrayRef {
 fn records(path: &Path) -> Records {
     let file = RowFile { written: Spanned::new("a.parquet".to_owned(), Span::default()), path: path.to_owned() };
     let from = RowSource::Files(vec![file]);
-    Records { from, format: Some(RowFormat::Parquet), id: None, types: Vec::new(), tags: Vec::new(), is_runs: false }
+    Records {
+        from,
+        format: Some(RowFormat::Parquet),
+        id: None,
+        sheet: None,
+        types: Vec::new(),
+        tags: Vec::new(),
+        is_runs: false,
+    }
 }
 
 fn chunks(path: &Path, limits: RowLimits) -> (Vec<Chunk>, Result<ReadSummary, RowsError>) {
@@ -363,6 +371,7 @@ fn standard_input_is_refused() {
         from,
         format: Some(RowFormat::Parquet),
         id: None,
+        sheet: None,
         types: Vec::new(),
         tags: Vec::new(),
         is_runs: false,

@@ -6,11 +6,15 @@ mod baseline;
 mod csv;
 mod effects;
 mod html;
+mod inspect;
+mod interchange;
 mod json;
 mod json_lines;
 mod junit;
 mod markdown;
+mod otlp;
 mod parquet;
+mod promptfoo;
 
 use std::fmt;
 use std::io::Write;
@@ -24,15 +28,19 @@ pub use baseline::BASELINE;
 pub use csv::CSV;
 pub use effects::EFFECTS;
 pub use html::HTML;
+pub use inspect::INSPECT;
 pub use json::JSON;
 pub use json_lines::JSON_LINES;
 pub use junit::JUNIT;
 pub use jurat_view::file::FileOptions as PageOptions;
 pub use markdown::MARKDOWN;
+pub use otlp::OTLP;
 pub use parquet::PARQUET;
+pub use promptfoo::PROMPTFOO;
 
 /// Every format, in the order in which they are listed.
-pub static FORMATS: &[&Format] = &[&JSON, &JSON_LINES, &CSV, &PARQUET, &JUNIT, &MARKDOWN, &HTML, &EFFECTS, &BASELINE];
+pub static FORMATS: &[&Format] =
+    &[&JSON, &JSON_LINES, &CSV, &PARQUET, &JUNIT, &MARKDOWN, &HTML, &OTLP, &PROMPTFOO, &INSPECT, &EFFECTS, &BASELINE];
 
 /// What a run is exported as; see [`Run::export`](crate::Run::export).
 ///

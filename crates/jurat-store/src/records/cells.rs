@@ -1,6 +1,6 @@
-//! The cells of a column, written as JSON.
+//! The cells of a column of a table, written as JSON.
 //!
-//! | Parquet | JSON |
+//! | Parquet and Arrow | JSON |
 //! |---|---|
 //! | integers, booleans, text | as they are |
 //! | floating point | the shortest number that reads back the same; NaN and infinities are refused |
@@ -25,8 +25,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, ListArray, MapArray, PrimitiveA
 use arrow_schema::{DataType, Field, TimeUnit};
 use jurat_format::value::Val;
 
-use super::super::SampleError;
-use super::moment;
+use super::{SampleError, moment};
 
 /// A column of one batch, or a part of one.
 pub(super) struct Column {
@@ -58,7 +57,8 @@ impl Column {
 
     /// `place` is the column, and the place in it.
     fn at(place: Rc<str>, array: &ArrayRef) -> Result<Column, SampleError> {
-        Ok(Column { cells: cells(&place, array)?, array: array.clone() })
+        let array = plain(&place, array)?;
+        Ok(Column { cells: cells(&place, &array)?, array })
     }
 
     pub(super) fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
@@ -68,6 +68,21 @@ impl Column {
         }
         self.cells.write(ix, json)
     }
+}
+
+/// The array in the form that Parquet gives. Arrow has several forms for texts, lists and moments, and values in dictionaries.
+fn plain(place: &Rc<str>, array: &ArrayRef) -> Result<ArrayRef, SampleError> {
+    let kind = match array.data_type() {
+        DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
+        DataType::Dictionary(_, values) => (**values).clone(),
+        DataType::LargeList(item) | DataType::FixedSizeList(item, _) => DataType::List(Arc::clone(item)),
+        DataType::Time32(TimeUnit::Second) => DataType::Time32(TimeUnit::Millisecond),
+        DataType::Timestamp(TimeUnit::Second, zone) => DataType::Timestamp(TimeUnit::Millisecond, zone.clone()),
+        DataType::Date64 => DataType::Date32,
+        _ => return Ok(array.clone()),
+    };
+    let odd = |_| SampleError::OddColumn { column: place.to_string(), holds: format!("`{}`", array.data_type()) };
+    plain(place, &arrow_cast::cast(array, &kind).map_err(odd)?)
 }
 
 fn cells(place: &Rc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleError> {
@@ -132,7 +147,9 @@ fn cells(place: &Rc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleErro
             let values = Column::at(format!("{place}.value").into(), maps.values())?;
             Box::new(Maps { maps: maps.clone(), keys, values })
         }
-        DataType::Binary | DataType::FixedSizeBinary(_) => return odd("bytes"),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
+            return odd("bytes");
+        }
         DataType::Interval(_) => return odd("intervals"),
         other => return odd(&format!("`{other}`")),
     })

@@ -1,0 +1,130 @@
+//! The rows of a table that is read batch by batch, each written as a JSON object with the names of the columns as keys.
+
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{Field, Fields, Schema};
+use jurat_format::value::Val;
+
+use super::cells::Column;
+use super::chunk::{self, Delivery};
+use super::{RowsFault, SampleError};
+
+/// A batch, or what is wrong with the file.
+pub(super) type Batch = Result<RecordBatch, SampleError>;
+
+/// Hands over the rows of batches.
+pub(super) fn read(
+    batches: impl Iterator<Item = Batch>,
+    delivery: &mut Delivery<'_>,
+) -> Result<ControlFlow<()>, RowsFault> {
+    let mut rows = Rows { batches, keys: Vec::new(), columns: Vec::new(), next: 0, n_rows: 0, number: 0 };
+    let (limit, mut left) = (delivery.limits.row, delivery.most_bytes);
+    chunk::write_rows(delivery, |json| {
+        let n_before = json.len();
+        if !rows.write_next(json)? {
+            return Ok(None);
+        }
+        let length = json.len() - n_before;
+        match left.checked_sub(length as u64) {
+            Some(rest) if length <= limit => left = rest,
+            _ => return Err(RowsFault::RowTooLong { row: rows.number, line: None, limit }),
+        }
+        Ok(Some((rows.number, rows.number)))
+    })
+}
+
+/// Refuses a table with a column that JSON has no form for, before a row of it is read.
+pub(super) fn check(schema: &Schema) -> Result<(), SampleError> {
+    schema.fields().iter().try_for_each(|it| Column::check(it))
+}
+
+/// Writes the rows of a batch as JSON, a line each, as rows of files are written.
+///
+/// # Errors
+/// When JSON has no form for a column or a cell.
+pub fn write_rows(batch: &RecordBatch, json: &mut Vec<u8>) -> Result<(), SampleError> {
+    let (keys, columns) = (keys(batch.schema_ref().fields()), columns(batch)?);
+    for ix in 0..batch.num_rows() {
+        write_row(&keys, &columns, ix, ix as u64 + 1, json)?;
+        json.push(b'\n');
+    }
+    Ok(())
+}
+
+/// What is done with a file. The libraries panic about some bytes that no sound file has, and the owner of a damaged file
+/// is owed an error.
+pub(super) fn unless_damaged<T>(
+    done: impl FnOnce() -> Result<T, SampleError>,
+    damaged: fn(String) -> SampleError,
+) -> Result<T, SampleError> {
+    let caught = |_| Err(damaged("the file is damaged".to_owned()));
+    catch_unwind(AssertUnwindSafe(done)).unwrap_or_else(caught)
+}
+
+/// The rows of a table, one after the other.
+struct Rows<I> {
+    batches: I,
+    /// What an object has before each value: `,"name":`.
+    keys: Vec<String>,
+    /// The columns of the batch that is being read.
+    columns: Vec<Column>,
+    /// Which of its rows is next.
+    next: usize,
+    n_rows: usize,
+    /// Which row of the table was written last, from 1.
+    number: u64,
+}
+
+impl<I: Iterator<Item = Batch>> Rows<I> {
+    /// Writes the next row; `false` when there is none. After an error there is nothing more to be had.
+    fn write_next(&mut self, json: &mut Vec<u8>) -> Result<bool, SampleError> {
+        while self.next == self.n_rows {
+            let Some(batch) = self.batches.next() else { return Ok(false) };
+            let batch = batch?;
+            self.keys = keys(batch.schema_ref().fields());
+            self.columns = columns(&batch)?;
+            (self.next, self.n_rows) = (0, batch.num_rows());
+        }
+        self.number += 1;
+        write_row(&self.keys, &self.columns, self.next, self.number, json)?;
+        self.next += 1;
+        Ok(true)
+    }
+}
+
+fn columns(batch: &RecordBatch) -> Result<Vec<Column>, SampleError> {
+    let columns = batch.schema_ref().fields().iter().zip(batch.columns());
+    columns.map(|(field, array)| Column::of(field, array)).collect()
+}
+
+/// What an object has before each value: `,"name":`.
+fn keys(fields: &Fields) -> Vec<String> {
+    let key = |(ix, field): (usize, &Arc<Field>)| {
+        format!("{}{}:", if ix == 0 { "" } else { "," }, Val::from(field.name().as_str()))
+    };
+    fields.iter().enumerate().map(key).collect()
+}
+
+/// Writes a row of a batch; `number` is what people know it by.
+fn write_row(
+    keys: &[String],
+    columns: &[Column],
+    ix: usize,
+    number: u64,
+    json: &mut Vec<u8>,
+) -> Result<(), SampleError> {
+    json.push(b'{');
+    for (key, column) in keys.iter().zip(columns) {
+        json.extend_from_slice(key.as_bytes());
+        column.write(ix, json).map_err(|odd| SampleError::OddCell {
+            row: number,
+            column: odd.column.to_string(),
+            found: odd.found,
+        })?;
+    }
+    json.push(b'}');
+    Ok(())
+}
