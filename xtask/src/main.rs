@@ -10,6 +10,7 @@
 //! * [`agents`]: real agents to drive.
 //! * [`browser`]: the viewer in a real browser.
 //! * [`install`]: what tests need from PyPI and npm.
+//! * [`judges`]: how far a model agrees with the labelled sets of the ready judges.
 //!
 //! [`packages`] lists the chores that are packages of their own: benchmarks, conformance, generated files. What all of them
 //! share is the library of this package.
@@ -21,6 +22,7 @@ mod browser;
 mod dist;
 mod fuzz;
 mod install;
+mod judges;
 mod packages;
 mod servers;
 mod test;
@@ -41,6 +43,7 @@ const CHORES: &[Chore] = &[
     dist::CHORE,
     agents::CHORE,
     browser::CHORE,
+    judges::CHORE,
     install::CHORE,
     test::programs::CHORE,
 ];

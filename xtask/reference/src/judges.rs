@@ -70,7 +70,7 @@ $ cat > agreement.yaml <<END
 suite: agreement
 models: { judge: openai/gpt-5-mini }
 records: { path: judges/faithfulness.jsonl, id: case }
-tasks: [{ id: faithfulness, judge: { use: faithfulness } }]
+tasks: [{ id: judged, judge: { use: faithfulness } }]
 END
 $ jurat run agreement.yaml
 $ jurat calibrate --labels judges/faithfulness.jsonl

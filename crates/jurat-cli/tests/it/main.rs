@@ -25,6 +25,8 @@ mod guides;
 mod hostile;
 mod import;
 mod init;
+mod integrations;
+mod interchange;
 mod journal;
 mod mutation;
 mod notes;

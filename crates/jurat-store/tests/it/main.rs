@@ -2,6 +2,7 @@
 
 mod definitions;
 mod effects;
+mod foreign_tables;
 mod golden;
 mod ids;
 mod journals;
