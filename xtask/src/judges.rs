@@ -115,14 +115,14 @@ fn suite(model: &Model, name: &str) -> String {
 
 fn row(model: &Model, name: &str, n_cases: usize, figures: &Value) -> String {
     let percent = |key: &str| {
-        let figure = &figures["figures"][key];
-        let part = |key: &str| figure[key].as_f64().map(|it| format!("{:.1}", 100.0 * it));
-        match (part("value"), part("low"), part("high")) {
+        let part = |value: &Value| value.as_f64().map(|it| format!("{:.1}", 100.0 * it));
+        let (figure, interval) = (&figures[key]["value"], &figures[key]["interval"]);
+        match (part(figure), part(&interval["low"]), part(&interval["high"])) {
             (Some(value), Some(low), Some(high)) => format!("{value} % ({low}–{high} %)"),
             _ => "–".to_owned(),
         }
     };
-    let judged = figures["cases"].as_u64().map_or_else(|| "–".to_owned(), |it| it.to_string());
+    let judged = figures["n"].as_u64().map_or_else(|| "–".to_owned(), |it| it.to_string());
     format!(
         "| `{}` | `{name}` | {n_cases} | {judged} | {} | {} | {} |",
         model.name,

@@ -154,11 +154,11 @@ fn what_cannot_be_written_is_said() {
     for (arguments, message) in [
         (
             vec![],
-            "name a format with `--to`: `json`, `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `html`, `effects` or `baseline`",
+            "name a format with `--to`: `json`, `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `html`, `otlp`, `promptfoo`, `inspect`, `effects` or `baseline`",
         ),
         (
             vec!["-o", "a.txt"],
-            "name a format with `--to`: `json`, `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `html`, `effects` or `baseline`",
+            "name a format with `--to`: `json`, `jsonl`, `csv`, `parquet`, `junit`, `markdown`, `html`, `otlp`, `promptfoo`, `inspect`, `effects` or `baseline`",
         ),
         (vec!["-o", "none/a.csv"], "`none/a.csv` cannot be written: No such file or directory (os error 2)"),
     ] {
@@ -265,7 +265,7 @@ fn one_case_is_exported_by_any_name_that_it_has() {
     );
     assert_eq!(
         refused(&folder, &["export", "--to", "junit", "--case", "r1"]),
-        "error: `junit` is about the whole run; `--case` is for `json`, `jsonl`, `csv`, `parquet` and `effects`"
+        "error: `junit` is about the whole run; `--case` is for `json`, `jsonl`, `csv`, `parquet`, `otlp`, `promptfoo`, `inspect` and `effects`"
     );
 }
 

@@ -27,7 +27,8 @@ fn exported(folder: &Folder, format: &str) -> Value {
 /// What `jurat import` makes of it: a file with a line for each case.
 fn imported(folder: &Folder, kind: &str, file: &str) -> Vec<Value> {
     let ended = folder.jurat(&["import", "out.json", "--from", kind, "-o", "back"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    // 1 says that something was dropped: jurat does not judge by scorers of others.
+    assert!(matches!(ended.code, Some(0 | 1)), "{}", ended.stderr);
     let lines = fs::read_to_string(folder.path().join("back").join(file)).expect("it is there");
     lines.lines().map(|it| serde_json::from_str(it).expect("a line is JSON")).collect()
 }
