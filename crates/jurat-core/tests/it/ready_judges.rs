@@ -7,8 +7,9 @@ use jurat_core::case::{CaseState, ReadyRequest};
 use jurat_core::effect::{Answer, Message, Outcome};
 use jurat_core::judge::{READY, Ready};
 use jurat_core::plan::{Plan, Samples, TaskIx};
-use jurat_core::suite::{JudgeFile, load};
+use jurat_core::suite::{JudgeFile, TaskKind, load};
 use jurat_core::verdict::Verdict;
+use jurat_format::source::{Files, ReadError};
 use jurat_format::value::{Val, parse_json};
 
 use crate::InMemory;
@@ -266,4 +267,30 @@ fn what_a_row_lacks_is_a_problem_before_the_run() {
             "no sample row has `context`, which the judge `faithfulness` needs"
         ]
     );
+}
+
+/// Files of a run that an earlier version of the program made.
+struct Recorded(&'static str);
+
+impl Files for Recorded {
+    fn read(&self, _: &Path, _: u64) -> Result<Vec<u8>, ReadError> {
+        Ok(b"models: { judge: a/b }\nrecords: [{ x: 1 }]\ntasks: [{ id: t, judge: { use: tone } }]\n".to_vec())
+    }
+
+    fn recorded(&self, path: &Path) -> Option<Vec<u8>> {
+        (path == Path::new("jurat:judges/tone.yaml")).then(|| self.0.as_bytes().to_vec())
+    }
+}
+
+#[test]
+fn a_recorded_suite_has_the_judge_that_it_was_run_with() {
+    let earlier = "judge: tone\ndescription: as it was\ninputs: { text: { about: a text } }\n\
+                   prompt: Is ${text} kind?\noutput: { kind: boolean }\n";
+    let loaded = load(Path::new("suite.yaml"), &Recorded(earlier));
+    assert_eq!(loaded.problems, []);
+    let TaskKind::Judge(judge) = &loaded.suite.tasks[0].kind else { panic!("it is a judge") };
+    assert_eq!(judge.prompt.prompt.text(), "Is ${text} kind?");
+    let stored =
+        loaded.sources.iter().any(|(_, it)| it.path == Path::new("jurat:judges/tone.yaml") && it.text == earlier);
+    assert!(stored, "the text of the judge is one of the sources that a run stores");
 }
