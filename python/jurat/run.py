@@ -11,6 +11,7 @@ from jurat import _jurat
 from jurat._counts import Counts
 from jurat._tables import Tables
 from jurat.errors import RunFailed, UsageError
+from jurat.viewing import Viewer
 
 if TYPE_CHECKING:
     import pathlib
@@ -342,6 +343,21 @@ class Run(Tables):
         if found is None:
             raise UsageError(f"the name of `{path}` says no format; give one of {', '.join(_jurat.formats())}")
         self._run.export(found, path)
+
+    def view(self, *, read_only: bool = False, annotator: str | None = None) -> Viewer:
+        """Shows it in a browser: starts a viewer, which answers until it is stopped or the program ends.
+
+        Args:
+            read_only: Whether no labels are accepted.
+            annotator: The person who labels; default: the name of the user.
+
+        Returns:
+            The viewer; its address is `url`, and a notebook shows it as a link.
+
+        Raises:
+            JuratError: It cannot be started.
+        """
+        return Viewer(self.path, read_only=read_only, annotator=annotator)
 
     def __repr__(self) -> str:
         return f"<Run {self.id}: {len(self)} cases, {_rate(self.pass_rate)}, {self.conclusion}>"

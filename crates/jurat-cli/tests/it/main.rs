@@ -48,4 +48,5 @@ mod stored;
 mod tools;
 mod view;
 mod view_pages;
+mod view_texts;
 mod viewer;

@@ -86,6 +86,46 @@ fn exported(folder: &Folder) -> Vec<Exported> {
     cases.iter().map(of).collect()
 }
 
+const ASKED: &str = "
+suite: asked
+records: { path: rows.jsonl }
+models: { judge: script/judge.jsonl }
+tasks:
+  - { id: fine, judge: { prompt: 'Is this fine? ${text}' }, operator: contains, expected_value: 'yes' }
+  - { id: kind, judge: { prompt: 'Is this kind? ${text}' }, operator: contains, expected_value: 'yes' }
+";
+
+#[test]
+fn what_cases_took_is_what_their_answers_used() {
+    let (mut rows, mut replies) = (String::new(), String::new());
+    for ix in 0..12_u64 {
+        let _ = writeln!(rows, r#"{{"id": "c{ix:02}", "text": "text {ix}"}}"#);
+        let (input, output) = (10 * (ix * 5 % 12), ix);
+        let usage = format!(r#""usage": {{"input": {input}, "output": {output}}}"#);
+        let _ = writeln!(replies, r#"{{"match": {{"case": "c{ix:02}"}}, "reply": "yes", {usage}, "times": "*"}}"#);
+    }
+    let folder = Folder::with("suite.yaml", ASKED).and("rows.jsonl", rows).and("judge.jsonl", replies);
+    assert_eq!(folder.jurat(&["run", "suite.yaml"]).code, Some(0));
+    let tokens = |ix: u64| 2 * (10 * (ix * 5 % 12) + ix);
+    let viewer = Viewer::start(&folder, &[]);
+    let run = viewer.data("/.json")["runs"][0]["run_id"].as_str().expect("there is a run").to_owned();
+    let found = |parameters: &str| -> Vec<String> {
+        let data = viewer.data(&format!("/runs/{run}/cases.json?{parameters}"));
+        let cases = data["cases"].as_array().expect("cases are listed").clone();
+        cases.iter().map(|it| it["id"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let named = |ixs: Vec<u64>| ixs.into_iter().map(|it| format!("c{it:02}")).collect::<Vec<_>>();
+    for bound in [0, 50, 100, 200] {
+        let expected = named((0..12).filter(|it| tokens(*it) > bound).collect());
+        assert_eq!(found(&format!("q=tokens%3E{bound}")), expected, "tokens>{bound}");
+    }
+    assert_eq!(found("q=requests%3E2"), named(Vec::new()));
+    assert_eq!(found("q=requests%3D2").len(), 12);
+    let mut by_tokens: Vec<u64> = (0..12).collect();
+    by_tokens.sort_by_key(|it| std::cmp::Reverse(tokens(*it)));
+    assert_eq!(found("sort=tokens&dir=desc"), named(by_tokens));
+}
+
 type Filter = fn(&Exported) -> bool;
 
 const QUERIES: [(&str, Filter); 30] = [

@@ -8,7 +8,7 @@ use crate::command::{Folder, root};
 use crate::viewer::Viewer;
 
 /// A copy of an example, run from its recording.
-fn example(name: &str) -> Folder {
+pub(crate) fn example(name: &str) -> Folder {
     let folder = Folder::empty();
     copy(&root().join("examples").join(name), folder.path());
     let ended = folder.jurat(&["run", "suite.yaml", "--replay", "effects.jsonl"]);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jurat_core::report::Independence;
 use jurat_core::statistics::{Confidence, Side, Tally, effective_rate_counted};
-use jurat_store::run::{Code, Column};
+use jurat_store::run::{Code, Column, RunFileError, RunReader};
 
 use super::{RunView, ViewError};
 
@@ -14,7 +14,6 @@ pub(super) fn independence(
     tasks: &[Column],
     is_meant: impl Fn(usize) -> bool,
 ) -> Result<Independence, ViewError> {
-    let n_variants = view.reader.head().n_variants();
     let n_meant = (0..view.reader.head().variants.len().max(1)).filter(|it| is_meant(*it)).count();
     // An interval of a fixed number of rows would be too narrow: the run stopped because of what it saw.
     if view.stopped_early()?.is_some() {
@@ -23,9 +22,19 @@ pub(super) fn independence(
     if tasks.len() * n_meant <= 1 {
         return Ok(Independence::Full);
     }
+    Ok(of_rows(&view.reader, tasks, is_meant)?)
+}
+
+/// How much the judgements of some tasks are worth, with rows as clusters.
+pub(super) fn of_rows(
+    reader: &RunReader,
+    tasks: &[Column],
+    is_meant: impl Fn(usize) -> bool,
+) -> Result<Independence, RunFileError> {
+    let n_variants = reader.head().n_variants();
     let mut rows = Rows::default();
     for task in tasks {
-        view.reader.each_verdict(*task, &mut |case, code| {
+        reader.each_verdict(*task, &mut |case, code| {
             if is_meant(n_variants.variant(case)) {
                 rows.add(n_variants.place(case), code);
             }

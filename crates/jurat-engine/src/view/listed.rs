@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use jurat_core::report::{CaseCounts, RunCondition, RunEntry};
-use jurat_core::statistics::{Confidence, Interval, wilson};
+use jurat_core::report::{CaseCounts, RunCondition, RunEntry, interval};
+use jurat_core::statistics::Interval;
 use jurat_core::suite::Gate;
-use jurat_core::verdict::Counts;
+use jurat_core::verdict::{Counts, StopReason};
 use jurat_store::RunName;
 use jurat_store::run::{Column, Ended, RunFileError, RunReader, StoredSummary};
 
-use super::totals;
+use super::{independence, totals};
 use crate::RunProgress;
 use crate::run::RESUMED;
 use crate::tally::Whole;
@@ -28,8 +28,6 @@ pub struct RunListing {
     pub cost_usd: Option<f64>,
     /// How long it took; nothing for one that has not ended.
     pub wall: Option<Duration>,
-    /// The interval of the pass rate, where each row has one judgement; with several, only a report knows what they are worth.
-    pub interval: Option<Interval>,
     /// How many cases it will have, once that is known.
     pub expected_cases: Option<u64>,
     /// How far it has come, while it is in progress.
@@ -60,17 +58,29 @@ pub fn listing(name: &RunName) -> RunListing {
         cases: CaseCounts::default(),
         cost_usd: None,
         wall: None,
-        interval: None,
         expected_cases: None,
         progress: None,
         is_resumed: false,
     })
 }
 
-/// The interval of a pass rate whose judgements are as many as cases; several about one row are worth less, and are left to reports.
-fn interval(counts: &Counts, cases: &CaseCounts) -> Option<Interval> {
-    let judged = counts.passed + counts.failed;
-    (judged <= cases.total()).then(|| wilson(counts.passed, judged, Confidence::USUAL)).flatten()
+/// At most this many verdicts are looked at for the interval of one run in a list.
+const MOST_VERDICTS: u64 = 500_000;
+
+/// The interval of the pass rate of a run, as its report has it. `None` for a run that is too large to look at in a list, that stopped because of what it saw, or
+/// that cannot be read.
+pub fn listed_interval(listing: &RunListing, path: &Path) -> Option<Interval> {
+    let reader = RunReader::open(path).ok()?;
+    let tasks = reader.head().tasks.iter().zip(1..);
+    let is_counted = |gate: &str| Gate::named(gate).unwrap_or_default() != Gate::Condition;
+    let counted: Vec<Column> = tasks.filter(|(it, _)| is_counted(&it.gate)).map(|(_, ix)| Column(ix)).collect();
+    let n_verdicts = listing.entry.cases.unwrap_or_default() * counted.len() as u64;
+    let is_decided = matches!(listing.entry.condition, RunCondition::Stopped(StopReason::Decided));
+    if n_verdicts > MOST_VERDICTS || is_decided {
+        return None;
+    }
+    let independence = independence::of_rows(&reader, &counted, |_| true).ok()?;
+    interval(&listing.counts, independence)
 }
 
 fn read(path: &Path) -> Result<RunListing, RunFileError> {
@@ -105,7 +115,6 @@ fn read(path: &Path) -> Result<RunListing, RunFileError> {
     let progress = reader.progress()?.and_then(|it| serde_json::from_str(&it).ok());
     let is_resumed = head.documents.iter().any(|it| it.name == RESUMED);
     Ok(RunListing {
-        interval: interval(&counts, &cases),
         expected_cases: reader.expected_cases()?,
         progress,
         is_resumed,

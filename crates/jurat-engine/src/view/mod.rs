@@ -40,7 +40,7 @@ use jurat_store::run::{Ended, RunFileError, RunReader, StoredEffect};
 
 pub use explain::ExplainError;
 pub use jurat_store::run::{Code, Column, RunHead, StoredCase, Variant};
-pub use listed::{RunListing, listed, listing};
+pub use listed::{RunListing, listed, listed_interval, listing};
 pub use people::{People, PersonLabel, agrees};
 pub use results::{StoredOutcome, StoredResult};
 pub use revisit::Detailed;

@@ -100,9 +100,21 @@ pub(super) fn labelling(
         can_write: !labels.read_only,
         file: labels.file_of(view).file_name().unwrap_or_default().to_string_lossy().into_owned(),
         n_problems: labels.of(view).n_problems,
-        sent: serde_json::to_string(&sent).unwrap_or_default(),
+        sent: ascii(&serde_json::to_string(&sent).unwrap_or_default()),
         queue: None,
     })
+}
+
+/// JSON in which every other letter is escaped: no control of direction stands in the page.
+fn ascii(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match letter {
+            ' '..='~' => text.push(letter),
+            other => other.encode_utf16(&mut [0; 2]).iter().for_each(|it| text.push_str(&format!("\\u{it:04x}"))),
+        }
+    }
+    text
 }
 
 pub(super) fn is_own(label: &PersonLabel, annotator: &str) -> bool {

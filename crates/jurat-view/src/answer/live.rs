@@ -38,7 +38,7 @@ pub(crate) fn news(shared: &Shared, about: &About) -> Vec<News> {
         About::Runs => {
             let names = shared.library.runs().unwrap_or_default();
             let began = names.iter().filter(|it| !it.never_began()).take(PAGE);
-            began.map(|it| of_list(RunRow { id: it.id.clone(), listing: shared.listing(it) })).collect()
+            began.map(|it| of_list(shared.row(it.id.clone(), shared.listing(it)))).collect()
         }
     }
 }

@@ -22,8 +22,9 @@ use std::time::SystemTime;
 
 use http::StatusCode;
 use jurat_core::report::RunCondition;
+use jurat_core::statistics::Interval;
 use jurat_engine::view::query::ColumnCache;
-use jurat_engine::view::{RunListing, RunView, ViewError, listing};
+use jurat_engine::view::{RunListing, RunView, ViewError, listed_interval, listing};
 use jurat_store::RunName;
 use maud::Markup;
 
@@ -31,6 +32,8 @@ use crate::Library;
 use crate::labels::Labels;
 use crate::library::Meant;
 use crate::page;
+use crate::page::live::is_live;
+use crate::page::runs::RunRow;
 use crate::route::{Address, Form, Route, RunPage};
 use crate::serve::{Cancel, OpenRuns};
 
@@ -42,6 +45,8 @@ pub(crate) struct Shared {
     pub(crate) columns: ColumnCache,
     pub(crate) labels: Labels,
     listings: Mutex<HashMap<PathBuf, (u64, SystemTime, RunListing)>>,
+    /// Of runs that have ended.
+    intervals: Mutex<HashMap<String, Option<Interval>>>,
 }
 
 /// What is sent back.
@@ -154,7 +159,19 @@ impl Shared {
             comparisons: compare::Comparisons::default(),
             columns: ColumnCache::default(),
             listings: Mutex::default(),
+            intervals: Mutex::default(),
         }
+    }
+
+    /// A row of the list of runs. The interval of one that has ended is computed once.
+    fn row(&self, id: String, listing: RunListing) -> RunRow {
+        let (file, is_live) = (listing.entry.file.clone(), is_live(&listing.entry.condition));
+        let known = self.intervals.lock().unwrap_or_else(PoisonError::into_inner).get(&file).copied();
+        let interval = known.filter(|_| !is_live).unwrap_or_else(|| listed_interval(&listing, Path::new(&file)));
+        if !is_live {
+            self.intervals.lock().unwrap_or_else(PoisonError::into_inner).insert(file, interval);
+        }
+        RunRow { id, listing, interval }
     }
 
     /// A run in one line. What has ended does not change, and is read once.

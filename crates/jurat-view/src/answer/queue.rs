@@ -26,9 +26,9 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &Label) -> Resul
     let id = view.plan().tasks[task.index()].id.clone();
     let route = Label { task: Some(id.clone()), ..route.clone() };
     let columns = labelling::columns(work, view)?;
-    let options = SampleOptions { task: Some(id), n: route.n as usize, seed: route.seed };
+    let options = SampleOptions { task: Some(id.clone()), n: route.n as usize, seed: route.seed };
     let mut failed = None;
-    let chosen = columns.queue(&options, || match queue(view, &options) {
+    let chosen = columns.queue((&id, options.n, options.seed), || match queue(view, &options) {
         Ok((_, chosen)) => Ok(chosen),
         Err(CalibrateError::View(error)) => Err(error),
         Err(error) => {

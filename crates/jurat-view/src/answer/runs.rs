@@ -4,7 +4,7 @@ use jurat_engine::view::RunListing;
 use jurat_report::runs::write_json;
 
 use super::{Answer, Failure, Work};
-use crate::page::runs::{self, RunRow, RunsPage};
+use crate::page::runs::{self, RunsPage};
 use crate::route;
 
 /// How many runs a page has.
@@ -32,7 +32,7 @@ pub(super) fn answer(work: &Work<'_>, list: &route::Runs) -> Result<Answer, Fail
         }
     }
     let entries: Vec<_> = listings.iter().map(|(_, it)| it.entry.clone()).collect();
-    let rows = listings.into_iter().map(|(id, listing)| RunRow { id, listing }).collect();
+    let rows = listings.into_iter().map(|(id, listing)| work.shared.row(id, listing)).collect();
     let page = RunsPage { list: list.clone(), rows, n_runs, next };
     Ok(Answer::of(
         work.form,

@@ -62,7 +62,7 @@ function updateRow(place, news) {
 
 for (const place of document.querySelectorAll("[data-events]")) listen(place);
 
-// A search that is not finished goes on by itself until the page is full.
+// A search that is not finished continues by itself until the page is full.
 async function searchOn() {
   const most = Number(new URL(location.href).searchParams.get("n") ?? 100);
   for (;;) {

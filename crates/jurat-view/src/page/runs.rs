@@ -1,6 +1,7 @@
 //! The list of runs, the newest first.
 
 use jurat_core::report::RunCondition;
+use jurat_core::statistics::Interval;
 use jurat_engine::view::RunListing;
 use jurat_report::{counted, duration, grouped, money, rate, visible_line};
 use maud::{Markup, html};
@@ -30,6 +31,8 @@ pub(crate) struct RunRow {
     /// The id in addresses.
     pub(crate) id: String,
     pub(crate) listing: RunListing,
+    /// The interval of its pass rate, where it is known.
+    pub(crate) interval: Option<Interval>,
 }
 
 pub(crate) fn page(page: &RunsPage) -> Markup {
@@ -98,7 +101,7 @@ fn table(page: &RunsPage) -> Markup {
 
 /// A run as a row of the table; events have the same.
 pub(crate) fn row_markup(row: &RunRow) -> Markup {
-    let RunListing { entry, counts, cost_usd, wall, interval, .. } = &row.listing;
+    let RunListing { entry, counts, cost_usd, wall, .. } = &row.listing;
     let overview = Route::overview(&row.id);
     if let RunCondition::Unreadable(reason) = &entry.condition {
         return html! {
@@ -124,7 +127,7 @@ pub(crate) fn row_markup(row: &RunRow) -> Markup {
             td { (verdict::condition(&entry.condition)) @if let Some(share) = share(&row.listing) { " " (share) } }
             td.number { @if let Some(n) = entry.cases { (grouped(n)) } }
             td.number { (rate(entry.pass_rate)) }
-            td.wide { (bar::interval("pass rate", entry.pass_rate, *interval)) (bar::slim("results of tasks", &parts)) }
+            td.wide { (bar::interval("pass rate", entry.pass_rate, row.interval)) (bar::slim("results of tasks", &parts)) }
             td.number { @if let Some(cost) = cost_usd { (money(*cost)) } @else { span.none { "–" } } }
             td.number { @if let Some(wall) = wall { (duration(*wall)) } @else { span.none { "–" } } }
         }

@@ -14,7 +14,6 @@ use jurat_core::plan::CaseIx;
 use jurat_store::run::{CaseTexts, Code, Column};
 
 use super::spent::{self, Spending, Spent};
-use crate::calibration::SampleOptions;
 use crate::view::{People, RunView, ViewError};
 
 /// How large all columns together may be.
@@ -158,14 +157,13 @@ impl Columns<'_> {
         self.column(Name::People(labels), |_| 1 << 10, || view.people(&read()))
     }
 
-    /// The cases that should be labelled for a task, in their order, computed once.
+    /// The cases that should be labelled for a task, in their order, computed once for each number and seed.
     pub fn queue(
         &self,
-        options: &SampleOptions,
+        (task, n, seed): (&str, usize, u64),
         read: impl FnOnce() -> Result<Vec<Chosen>, ViewError>,
     ) -> Result<Arc<Vec<Chosen>>, ViewError> {
-        let name = Name::Queue(options.task.clone().unwrap_or_default(), options.n, options.seed);
-        self.column(name, |it: &Vec<Chosen>| 64 * it.len(), read)
+        self.column(Name::Queue(task.to_owned(), n, seed), |it: &Vec<Chosen>| 64 * it.len(), read)
     }
 
     fn column<T: Any + Send + Sync>(
