@@ -228,7 +228,8 @@ impl Models {
             Action::Evaluate { source, .. } => self.evaluators.performer(source).cloned(),
             Action::Run { case, model, .. } => {
                 let endpoint = model.as_ref().and_then(|it| self.by_role.get(it)).map(|it| &it.endpoint);
-                let performer = self.agents.performer(case, endpoint.map(|it| agents::endpoint_value(it)))?;
+                let performer =
+                    self.agents.performer(case, endpoint.map(|it| agents::endpoint_value(it)), &self.servers)?;
                 Some(Performer { endpoint, ..performer })
             }
             Action::Call { .. } | Action::Look { .. } | Action::Hook { .. } => None,

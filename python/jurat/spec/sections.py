@@ -174,8 +174,9 @@ class Agent(Part):
         pass_env: Names of variables of jurat's own environment that are passed on; their values are never stored.
         model: Its model: a role under `models`, or `provider/model`; default: the role `subject`, where the runner needs a model.
         output: What a `command` prints: events as JSON lines, or its final message as text; default: "events".
-        tools: For `llm_probe`: `exec_shell`, `read_file`, `write_file`, and names under `tools`.
-        tool_filter: For `llm_probe`: tools of servers that it may not use.
+        tools: Servers under `tools` of the suite whose tools it may use; for `llm_probe` also `exec_shell`, `read_file` and `write_file`.
+        tool_filter: Tools of these servers that it may not use.
+        skills: Directories with a `SKILL.md` each, relative to this file; the program finds copies of them where it looks for skills.
         network: Network access: its model alone (`loopback`), nothing (`off`), some host names (`allow`), everything (`host`); default:
             `loopback` with a model, else `off`.
         read_only: Directories that it may read, beyond those of the system and of its own program.
@@ -196,6 +197,7 @@ class Agent(Part):
     output: Literal["events", "text"] | None = None
     tools: Sequence[str] | None = None
     tool_filter: Mapping[str, Any] | None = None
+    skills: Sequence[str] | None = None
     network: Literal["off", "loopback", "host"] | Mapping[str, Any] | None = None
     read_only: Sequence[str] | None = None
     sandbox: Literal["namespaces"] | Mapping[str, Any] | None = None

@@ -13,7 +13,7 @@ pub(crate) fn filled(page: String) -> String {
     format!("{before}{START}{HEAD}{rows}\n{END}{after}")
 }
 
-const HEAD: &str = "| runner | program | tested version | asks its model as | several turns | obeys `limits.turns` |\n|---|---|---|---|---|---|\n";
+const HEAD: &str = "| runner | program | tested version | asks its model as | several turns | obeys `limits.turns` | MCP servers | skills |\n|---|---|---|---|---|---|---|---|\n";
 
 fn row(runner: &Runner) -> String {
     let (program, tested, model) = match &runner.performer {
@@ -25,8 +25,9 @@ fn row(runner: &Runner) -> String {
     };
     let model = if runner.wire().is_some() { format!("`{model}`") } else { model.to_owned() };
     let yes = |it: bool| if it { "yes" } else { "no" };
-    let (turns, steps) = (yes(runner.takes_turns), yes(runner.limits_steps));
-    format!("| `{}` | {program} | {tested} | {model} | {turns} | {steps} |\n", runner.name)
+    let (turns, steps, servers) = (yes(runner.takes_turns), yes(runner.limits_steps), yes(runner.takes_servers));
+    let skills = runner.skills.map_or("no".to_owned(), |it| format!("`~/{it}`"));
+    format!("| `{}` | {program} | {tested} | {model} | {turns} | {steps} | {servers} | {skills} |\n", runner.name)
 }
 
 /// A line for each program that jurat knows: runner, registry, package, version, program. `xtask` reads it, because it depends on

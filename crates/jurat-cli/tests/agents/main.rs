@@ -20,6 +20,16 @@ const KEY: &str = "sk-the-real-key-of-the-endpoint";
 /// What the agent says at its end.
 const LAST_WORD: &str = "All done: report.md is written.";
 
+/// What a skill says about itself, which agents show to their models.
+const SKILL_WORDS: &str = "Greets people of the province of Bithynia.";
+const SKILL: &str = "---\nname: greet\ndescription: Greets people of the province of Bithynia.\n---\n\nSay hail.\n";
+
+/// The agents that show their models tools of servers in a form that the scripted model does not have: behind a search, or in a namespace.
+const LISTS_ALONE: [&str; 3] = ["openclaw", "codex", "qwen_code"];
+
+/// What a tool returns for the numbers that it is called with.
+const SUM: &str = "40000003";
+
 /// What the model says when it refuses.
 const REFUSAL: &str = "I will not do that.";
 
@@ -52,6 +62,8 @@ fn drive(runner: &str, program: &str) -> Result<String, String> {
     let takes_turns = Runner::named(runner).is_some_and(|it| it.takes_turns);
     fs::create_dir_all(desk.path().join("template")).expect("directories can be made");
     fs::write(desk.path().join("template/input.txt"), "hello\n").expect("files can be written");
+    fs::create_dir_all(desk.path().join("skills/greet")).expect("directories can be made");
+    fs::write(desk.path().join("skills/greet/SKILL.md"), SKILL).expect("files can be written");
     fs::write(desk.path().join("suite.yaml"), suite(runner, program, &endpoint.url(), takes_turns))
         .expect("files can be written");
     let mut row = String::new();
@@ -66,13 +78,21 @@ fn drive(runner: &str, program: &str) -> Result<String, String> {
     }
     let run = artifact(desk.path(), "refused")?;
     refused(&run, runner).map_err(|why| format!("case `refused`: {why}\n{}", shown(&run)))?;
+    let known = Runner::named(runner).ok_or("there is no such runner")?;
+    let mut worked = "trace, usage, last word, diff, key output".to_owned();
+    if known.takes_servers {
+        let run = artifact(desk.path(), "served")?;
+        served(&run, desk.path()).map_err(|why| format!("case `served`: {why}\n{}", shown(&run)))?;
+        worked += ", MCP server";
+        worked += if known.skills.is_some() { ", skill" } else { "" };
+    }
     let stored = Command::new("grep").args(["-rl", KEY, "."]).current_dir(desk.path().join(".jurat")).output();
     let stored = String::from_utf8_lossy(&stored.map_err(|error| error.to_string())?.stdout).into_owned();
     if !stored.is_empty() {
         return Err(format!("the key stands in {stored}"));
     }
     let turns = if takes_turns { "2" } else { "1" };
-    Ok(format!("{row} {turns:>6}  trace, usage, last word, diff, key output"))
+    Ok(format!("{row} {turns:>6}  {worked}"))
 }
 
 fn suite(runner: &str, program: &str, url: &str, takes_turns: bool) -> String {
@@ -92,6 +112,16 @@ fn suite(runner: &str, program: &str, url: &str, takes_turns: bool) -> String {
         text += "  - { id: twice, turns: [Print the date and write report.md., Do it again.], workspace: template, key_outputs: [report.md] }\n";
     }
     text += "  - { id: refused, task: Do REFUSE. }\n";
+    if let Some(known) = Runner::named(runner).filter(|it| it.takes_servers) {
+        let skills = if known.skills.is_some() { ", skills: [skills/greet]" } else { "" };
+        // It would show the tools of servers to its model only after a search.
+        let env = if runner == "claude_code" { ", env: { ENABLE_TOOL_SEARCH: 'false' }" } else { "" };
+        text += &format!(
+            "  - {{ id: served, task: Do CALL., agent: {{ runner: {runner}, program: '{program}', tools: [kit]{skills}{env}, limits: {{ time: 5m, requests: 60 }} }} }}\n\
+             tools: {{ kit: {{ command: ['{}'] }} }}\n",
+            jurat_testkit::tools::program().display()
+        );
+    }
     text + "tasks:\n  - { id: done, check: { kind: status_is, expected: success } }\n"
 }
 
@@ -168,6 +198,23 @@ fn refused(run: &Value, runner: &str) -> Result<(), String> {
     )
 }
 
+/// What must be true of a run whose model calls a tool of a server of the suite, and looks for a skill.
+fn served(run: &Value, desk: &Path) -> Result<(), String> {
+    let must = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
+    must(run["status"] == "success", "it did not succeed")?;
+    let said = run["final_response"].as_str().unwrap_or_default();
+    let runner = run["identity"]["runner_type"].as_str().unwrap_or_default();
+    if LISTS_ALONE.contains(&runner) {
+        let listed =
+            Command::new("grep").args(["-rlF", "tools/list", "."]).current_dir(desk.join(".jurat/agents")).output();
+        must(listed.is_ok_and(|it| !it.stdout.is_empty()), "the tools were not listed")?;
+    } else {
+        must(said.contains("the sum came back"), "the tool was not called")?;
+    }
+    let has_skills = Runner::named(runner).is_some_and(|it| it.skills.is_some());
+    must(!has_skills || said.contains("the skill is known"), "the skill was not found")
+}
+
 /// A run as far as it helps to see what is wrong with it.
 fn shown(run: &Value) -> String {
     let parts = ["status", "error", "final_response", "tool_calls", "usage"].map(|key| format!("{key}: {}", run[key]));
@@ -184,6 +231,9 @@ fn answer(request: &Request) -> Reply {
     if request.json.to_string().contains("Do REFUSE.") {
         return Reply::refusal(REFUSAL).usage(usage);
     }
+    if request.json.to_string().contains("Do CALL.") {
+        return called(request).usage(usage);
+    }
     let command = match (results_since_reported(request), request.model.contains("submits")) {
         (0, _) => "date +%F",
         (1, _) => "printf 'marker\\n' > report.md",
@@ -193,6 +243,19 @@ fn answer(request: &Request) -> Reply {
     match shell(request, command) {
         Some((name, arguments)) => Reply::calls([(name, arguments)]).usage(usage),
         None => Reply::text("there is no tool to run commands with").usage(usage),
+    }
+}
+
+/// The model of a case with a server: it calls the tool `add`, whatever the agent calls that, and says what it saw.
+fn called(request: &Request) -> Reply {
+    let seen = request.json.to_string();
+    let skill = if seen.contains(SKILL_WORDS) { "the skill is known" } else { "there is no skill" };
+    if seen.contains(SUM) {
+        return Reply::text(&format!("the sum came back, and {skill}"));
+    }
+    match request.tools.iter().find(|it| it.name.ends_with("add")) {
+        Some(tool) => Reply::calls([(tool.name.as_str(), json!({ "a": 20_000_001, "b": 20_000_002 }))]),
+        None => Reply::text(&format!("there is no tool to add with, and {skill}")),
     }
 }
 

@@ -227,3 +227,59 @@ tasks:
     let ended = folder.jurat(&["run", "suite.yaml", "--quiet", "--tasks"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
 }
+
+/// A program that is an agent: it calls tools of a server at the address that it is given, and prints what came back.
+const CALLER: &str = r#"
+import json, sys, urllib.request
+
+asked = json.load(sys.stdin)
+url = asked["mcp_servers"]["kit"]["url"]
+
+def post(message):
+    headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+    request = urllib.request.Request(url, json.dumps({"jsonrpc": "2.0", **message}).encode(), headers)
+    with urllib.request.urlopen(request) as response:
+        text = response.read()
+        return json.loads(text) if text else response.status
+
+def emit(**event):
+    print(json.dumps(event))
+
+started = post({"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}})
+emit(type="note", name="started", detail=started["result"]["serverInfo"]["name"])
+assert post({"method": "notifications/initialized"}) == 202
+names = [tool["name"] for tool in post({"id": 1, "method": "tools/list"})["result"]["tools"]]
+called = {}
+for name, arguments in [("add", {"a": 2, "b": 3}), ("fail", {}), ("echo", {"message": "hello"})]:
+    emit(type="tool_call", id=name, name="kit." + name, arguments=arguments)
+    answer = post({"id": name, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
+    result = answer.get("result") or {"content": [{"text": answer["error"]["message"]}], "isError": True}
+    emit(type="tool_result", id=name, output=result["content"][0]["text"], is_error=result["isError"])
+emit(type="final", text=f"echo offered: {'echo' in names}, add offered: {'add' in names}")
+"#;
+
+/// An agent in its sandbox reaches the servers of the suite through jurat, and no tool that the suite removes.
+#[test]
+fn a_program_that_is_an_agent_calls_tools_of_servers() {
+    let suite = format!(
+        "\
+suite: calling
+tools: {{ kit: {{ command: ['{}'] }} }}
+agents:
+  caller: {{ command: [python3, ./caller.py], tools: [kit], tool_filter: {{ remove: [{{ server: kit, tool: echo }}] }} }}
+cases: [{{ id: errand, task: Add. }}]
+tasks:
+  - {{ id: offered, field_path: final_response, operator: equals, expected_value: 'echo offered: False, add offered: True' }}
+  - {{ id: added, field_path: 'tool_calls[0].output', operator: contains, expected_value: '5' }}
+  - {{ id: failed, field_path: 'tool_calls[1].status', operator: equals, expected_value: error }}
+  - {{ id: removed, field_path: 'tool_calls[2].output', operator: equals, expected_value: 'there is no tool `echo`' }}
+  - {{ id: known, check: {{ kind: tool_called, tool_kind: mcp, min: 3 }} }}
+",
+        kit()
+    );
+    for place in ["--quiet", "--unsafe-host"] {
+        let folder = Folder::with("suite.yaml", &suite).and("caller.py", CALLER);
+        let ended = folder.jurat(&["run", "suite.yaml", "--tasks", place]);
+        assert_eq!(ended.code, Some(0), "{place}\n{}{}", ended.stdout, ended.stderr);
+    }
+}

@@ -1,7 +1,9 @@
 //! `claude_code`: Claude Code, headless.
 
+use jurat_format::value::Val;
+
 use super::anthropic_stream::{self, Dialect};
-use super::launch::{Launch, ModelAt, TurnInput, Wire};
+use super::launch::{Launch, ModelAt, TurnInput, Wire, object};
 use super::runner::{Package, Performer, Program, Runner};
 use super::turn_report::FaultSource;
 
@@ -25,6 +27,8 @@ pub(super) static RUNNER: Runner = Runner {
     }),
     takes_turns: true,
     limits_steps: true,
+    takes_servers: true,
+    skills: Some(".claude/skills"),
     keys: &[],
 };
 
@@ -42,6 +46,11 @@ fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
     }
     if let Some(turns) = input.agent.limits.turns {
         launch.args(["--max-turns", &turns.to_string()]);
+    }
+    let entry = |url| object([("type", Val::from("http")), ("url", url)]);
+    if let Some(servers) = input.server_entries(entry) {
+        // Those of the workspace and of the user are not part of the suite.
+        launch.args(["--mcp-config", &object([("mcpServers", servers)]).to_json(), "--strict-mcp-config"]);
     }
     launch.env("ANTHROPIC_BASE_URL", &model.base_url);
     launch.env("ANTHROPIC_API_KEY", &model.key);

@@ -2,7 +2,7 @@
 
 use jurat_format::value::{Map, Val, Value};
 
-use super::launch::{Launch, ModelAt, TurnInput, Wire, toml_text};
+use super::launch::{Launch, ModelAt, ServerAt, TurnInput, Wire, toml_text};
 use super::lines::lines;
 use super::runner::{Package, Performer, Program, Runner};
 use super::turn_report::{FaultSource, TurnReport, count, owned_text, picked, text};
@@ -23,6 +23,8 @@ pub(super) static RUNNER: Runner = Runner {
     }),
     takes_turns: true,
     limits_steps: false,
+    takes_servers: true,
+    skills: Some(".codex/skills"),
     keys: &[],
 };
 
@@ -49,7 +51,9 @@ fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
         toml_text(&model.model),
         toml_text(&model.under("/v1")),
     );
-    launch.home_file(input, ".codex/config.toml", &config);
+    let entry = |it: &ServerAt| format!("\n[mcp_servers.{}]\nurl = {}\n", toml_text(&it.name), toml_text(&it.url));
+    let servers: String = input.servers.iter().map(entry).collect();
+    launch.home_file(input, ".codex/config.toml", &format!("{config}{servers}"));
     launch.finished(input)
 }
 

@@ -25,6 +25,8 @@ pub(super) static RUNNER: Runner = Runner {
     performer: Performer::Command,
     takes_turns: true,
     limits_steps: false,
+    takes_servers: true,
+    skills: None,
     keys: &["command", "output"],
 };
 
@@ -63,6 +65,9 @@ pub(super) fn asked(input: &TurnInput<'_>, model: Option<&ModelAt>) -> Value {
             ("api_key", Val::from(model.key.clone())),
         ]);
         members.insert("model".into(), model);
+    }
+    if let Some(servers) = input.server_entries(|url| object([("url", url)])) {
+        members.insert("mcp_servers".into(), servers);
     }
     Val::Map(members)
 }

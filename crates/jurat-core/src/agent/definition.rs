@@ -36,6 +36,8 @@ pub struct Agent {
     pub tools: Vec<ProbeTool>,
     /// The servers whose tools it may use, too.
     pub servers: Vec<String>,
+    /// Directories with skills that it may use: a `SKILL.md` each, and what belongs to it.
+    pub skills: Vec<PathBuf>,
     /// The tools of theirs that it may not use.
     pub tool_filter: ToolFilter,
     /// What of the network it sees; `None` for its model, or nothing when it has none.
@@ -65,6 +67,7 @@ impl Agent {
             prints_text: false,
             tools: Vec::new(),
             servers: Vec::new(),
+            skills: Vec::new(),
             tool_filter: ToolFilter::default(),
             network: None,
             read_only: Vec::new(),
@@ -83,7 +86,8 @@ impl Agent {
 
     /// What of the network it sees.
     pub fn network(&self) -> Network {
-        let default = if self.asks().is_some() { Network::Loopback } else { Network::Off };
+        let asks = self.asks().is_some() || !self.servers.is_empty();
+        let default = if asks { Network::Loopback } else { Network::Off };
         self.network.clone().unwrap_or(default)
     }
 }

@@ -9,8 +9,15 @@ use super::runner::{Performer, Runner};
 use super::turn_report::TurnReport;
 use crate::artifact::{self, RunArtifact};
 
-pub(super) static RUNNER: Runner =
-    Runner { name: "call", performer: Performer::Function, takes_turns: true, limits_steps: false, keys: &["call"] };
+pub(super) static RUNNER: Runner = Runner {
+    name: "call",
+    performer: Performer::Function,
+    takes_turns: true,
+    limits_steps: false,
+    takes_servers: true,
+    skills: None,
+    keys: &["call"],
+};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum FunctionReturn {

@@ -3,7 +3,7 @@
 use jurat_format::value::Val;
 use serde::Deserialize;
 
-use super::launch::{Launch, ModelAt, TurnInput, Wire};
+use super::launch::{Launch, ModelAt, TurnInput, Wire, object};
 use super::lines::lines;
 use super::runner::{Package, Performer, Program, Runner};
 use super::turn_report::{FaultSource, TurnReport, count, owned_text, picked, text};
@@ -24,6 +24,8 @@ pub(super) static RUNNER: Runner = Runner {
     }),
     takes_turns: true,
     limits_steps: true,
+    takes_servers: true,
+    skills: Some(".gemini/skills"),
     keys: &[],
 };
 
@@ -40,8 +42,10 @@ fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
     launch.env("GEMINI_CLI_TRUST_WORKSPACE", "true");
     // Without a chosen way of signing in the program ends at once.
     let turns = input.agent.limits.turns.map_or(String::new(), |it| format!(r#","model":{{"maxSessionTurns":{it}}}"#));
+    let entry = |url| object([("httpUrl", url), ("trust", Val::Bool(true))]);
+    let servers = input.server_entries(entry).map_or(String::new(), |it| format!(r#","mcpServers":{}"#, it.to_json()));
     let settings = format!(
-        r#"{{"security":{{"auth":{{"selectedType":"gemini-api-key"}}}},"general":{{"enableAutoUpdate":false}},"privacy":{{"usageStatisticsEnabled":false}}{turns}}}
+        r#"{{"security":{{"auth":{{"selectedType":"gemini-api-key"}}}},"general":{{"enableAutoUpdate":false}},"privacy":{{"usageStatisticsEnabled":false}}{turns}{servers}}}
 "#
     );
     launch.home_file(input, ".gemini/settings.json", &settings);

@@ -42,6 +42,15 @@ pub struct TurnInput<'e> {
     pub system: Option<&'e str>,
     /// What all turns of this run share: a UUID, or what the program called its session in the first turn.
     pub session: &'e str,
+    /// The servers with tools that it may use.
+    pub servers: &'e [ServerAt],
+}
+
+/// A server with tools, where the agent finds it: jurat answers there over streamable HTTP, and asks the server of the suite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerAt {
+    pub name: String,
+    pub url: String,
 }
 
 impl TurnInput<'_> {
@@ -51,6 +60,14 @@ impl TurnInput<'_> {
             Some(system) => format!("{system}\n\n{}", self.message),
             None => self.message.to_owned(),
         }
+    }
+}
+
+impl TurnInput<'_> {
+    /// The servers as programs configure them: an object by their names; `None` when there are none.
+    pub(super) fn server_entries(&self, entry: impl Fn(Value) -> Value) -> Option<Value> {
+        let entries = self.servers.iter().map(|it| (it.name.clone(), entry(Val::from(it.url.clone()))));
+        (!self.servers.is_empty()).then(|| Val::Map(entries.collect::<Map<'static>>()))
     }
 }
 

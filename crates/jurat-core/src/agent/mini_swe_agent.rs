@@ -29,6 +29,8 @@ pub(super) static RUNNER: Runner = Runner {
     }),
     takes_turns: false,
     limits_steps: true,
+    takes_servers: false,
+    skills: None,
     keys: &[],
 };
 

@@ -32,7 +32,7 @@ pub use definition::{
     Agent, AgentCase, Fragments, Isolation, KEY_OUTPUT_BYTES, Limits, Network, ProbeTool, plain_relative_path,
 };
 pub use function::{FunctionReturn, asked_of_function, returned_by_function};
-pub use launch::{ConfigFile, Launch, ModelAt, Places, TurnInput, Wire};
+pub use launch::{ConfigFile, Launch, ModelAt, Places, ServerAt, TurnInput, Wire};
 pub use probe::{Probe, ProbeStep, SHELL_SECONDS};
 pub use run::{AgentRun, Ending, EndpointFault, Exchanges, Limit, Mechanism, StoredRun, TurnRun};
 pub use runner::{Package, Performer, Printed, Program, Runner, SideFile, TranscriptFiles};

@@ -41,6 +41,8 @@ pub(super) static RUNNER: Runner = Runner {
     }),
     takes_turns: true,
     limits_steps: false,
+    takes_servers: true,
+    skills: None,
     keys: &["config"],
 };
 
@@ -103,10 +105,11 @@ fn config_of(input: &TurnInput<'_>, model: &ModelAt) -> Value {
         }
         agents.insert("list".into(), [Val::Map(agent)].into_iter().collect());
     }
-    object([
-        ("agents", Val::Map(agents)),
-        ("models", object([("mode", Val::from("merge")), ("providers", object([("jurat", provider)]))])),
-    ])
+    let models = object([("mode", Val::from("merge")), ("providers", object([("jurat", provider)]))]);
+    let mut members = vec![("agents", Val::Map(agents)), ("models", models)];
+    let entry = |url| object([("url", url), ("transport", Val::from("streamable-http"))]);
+    members.extend(input.server_entries(entry).map(|it| ("mcp", object([("servers", it)]))));
+    Val::Map(members.into_iter().collect::<Map<'static>>())
 }
 
 /// Parts of a configuration as this version has them: its prompt goes into the message, and where it runs is settled outside.

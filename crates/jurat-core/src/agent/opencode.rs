@@ -23,6 +23,8 @@ pub(super) static RUNNER: Runner = Runner {
     }),
     takes_turns: true,
     limits_steps: true,
+    takes_servers: true,
+    skills: Some(".config/opencode/skills"),
     keys: &[],
 };
 
@@ -66,6 +68,8 @@ fn config(input: &TurnInput<'_>, model: &ModelAt) -> String {
     if let Some(turns) = input.agent.limits.turns {
         members.push(("agent", object([("build", object([("steps", Val::from(turns))]))])));
     }
+    let entry = |url| object([("type", text("remote")), ("url", url), ("enabled", Val::Bool(true))]);
+    members.extend(input.server_entries(entry).map(|it| ("mcp", it)));
     let mut json = Val::Map(members.into_iter().collect::<Map<'static>>()).to_json();
     json.push('\n');
     json

@@ -23,6 +23,8 @@ pub(super) static RUNNER: Runner = Runner {
     }),
     takes_turns: true,
     limits_steps: false,
+    takes_servers: false,
+    skills: Some(".pi/agent/skills"),
     keys: &[],
 };
 

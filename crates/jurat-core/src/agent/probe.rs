@@ -14,6 +14,8 @@ pub(super) static RUNNER: Runner = Runner {
     performer: Performer::Model,
     takes_turns: true,
     limits_steps: true,
+    takes_servers: true,
+    skills: None,
     keys: &["tools", "tool_filter"],
 };
 

@@ -1,7 +1,9 @@
 //! `qwen_code`: Qwen Code, headless. It prints the same events as Claude Code.
 
+use jurat_format::value::Val;
+
 use super::anthropic_stream::{self, Dialect};
-use super::launch::{Launch, ModelAt, TurnInput, Wire};
+use super::launch::{Launch, ModelAt, TurnInput, Wire, object};
 use super::runner::{Package, Performer, Program, Runner};
 use super::turn_report::FaultSource;
 
@@ -25,6 +27,8 @@ pub(super) static RUNNER: Runner = Runner {
     }),
     takes_turns: true,
     limits_steps: true,
+    takes_servers: true,
+    skills: Some(".qwen/skills"),
     keys: &[],
 };
 
@@ -45,9 +49,11 @@ fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
     launch.env("OPENAI_API_KEY", &model.key);
     launch.env("OPENAI_MODEL", &model.model);
     launch.env("QWEN_CODE_SUPPRESS_YOLO_WARNING", "1");
-    launch.home_file(input, ".qwen/settings.json", SETTINGS);
+    let entry = |url| object([("httpUrl", url), ("trust", Val::Bool(true))]);
+    let servers = input.server_entries(entry).map_or(String::new(), |it| format!(r#","mcpServers":{}"#, it.to_json()));
+    launch.home_file(input, ".qwen/settings.json", &format!("{{{SETTINGS}{servers}}}\n"));
     launch.finished(input)
 }
 
-const SETTINGS: &str = r#"{"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true,"disableUpdateNag":true}}
-"#;
+const SETTINGS: &str =
+    r#""privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true,"disableUpdateNag":true}"#;

@@ -2,5 +2,12 @@
 
 use super::runner::{Performer, Runner};
 
-pub(super) static RUNNER: Runner =
-    Runner { name: "recorded", performer: Performer::Recorded, takes_turns: false, limits_steps: false, keys: &[] };
+pub(super) static RUNNER: Runner = Runner {
+    name: "recorded",
+    performer: Performer::Recorded,
+    takes_turns: false,
+    limits_steps: false,
+    takes_servers: false,
+    skills: None,
+    keys: &[],
+};

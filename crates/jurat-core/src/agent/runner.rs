@@ -16,6 +16,10 @@ pub struct Runner {
     pub takes_turns: bool,
     /// Whether it obeys `limits.turns`.
     pub limits_steps: bool,
+    /// Whether it can use servers with tools.
+    pub takes_servers: bool,
+    /// Where its program looks for skills, relative to its home; `None` when it has no skills.
+    pub skills: Option<&'static str>,
     /// The keys of an agent that only this runner has.
     pub keys: &'static [&'static str],
 }

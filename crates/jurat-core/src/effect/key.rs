@@ -83,6 +83,16 @@ pub enum PerformerKey<'p> {
     Digest(Value),
 }
 
+impl PerformerKey<'_> {
+    /// What decides the results of anything but a model.
+    pub fn digest(&self) -> Option<&Value> {
+        match self {
+            PerformerKey::Endpoint(_) => None,
+            PerformerKey::Digest(digest) => Some(digest),
+        }
+    }
+}
+
 impl Request {
     /// The name of the request by its content.
     pub fn key(&self, performer: &PerformerKey<'_>) -> EffectKey {

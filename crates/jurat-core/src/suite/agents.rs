@@ -9,7 +9,7 @@
 //! What is not said is as the runner has it. Limits and everything else that decides what an agent may do stand here, so that a case can be given to
 //! another agent without being touched.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jurat_format::choice::{Choice, names};
@@ -17,7 +17,7 @@ use jurat_format::choices;
 use jurat_format::field::{Defaulted, Field};
 use jurat_format::fields::Fields;
 use jurat_format::form::{DefaultValue, Form, Key, Object};
-use jurat_format::problem::Problem;
+use jurat_format::problem::{Problem, listed_all};
 use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Map, Node, Span, Spanned, Val};
@@ -188,10 +188,15 @@ const OUTPUT: Defaulted<Printed> = Field::optional(
 const TOOLS: Field<Vec<Spanned<String>>> = Field::optional(
     "tools",
     shape::TEXTS,
-    "for `llm_probe`: `exec_shell`, `read_file`, `write_file`, and names under `tools`",
+    "servers under `tools` of the suite whose tools it may use; for `llm_probe` also `exec_shell`, `read_file` and `write_file`",
 );
 const TOOL_FILTER: Field<(ToolFilter, Vec<Spanned<String>>)> =
-    Field::optional("tool_filter", filter::SHAPE, "for `llm_probe`: tools of servers that it may not use");
+    Field::optional("tool_filter", filter::SHAPE, "tools of these servers that it may not use");
+const SKILLS: Field<Vec<Spanned<String>>> = Field::optional(
+    "skills",
+    shape::TEXTS,
+    "directories with a `SKILL.md` each, relative to this file; the program finds copies of them where it looks for skills",
+);
 const NETWORK: Field<Network> = Field::optional(
     "network",
     NETWORK_SHAPE,
@@ -231,6 +236,7 @@ static AGENT: Object = Object {
         OUTPUT.key,
         TOOLS.key,
         TOOL_FILTER.key,
+        SKILLS.key,
         NETWORK.key,
         READ_ONLY.key,
         SANDBOX.key,
@@ -326,12 +332,23 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
     }
     let (tool_filter, filtered) = fields.read(reading, &TOOL_FILTER).unwrap_or_default();
     agent.tool_filter = tool_filter;
-    for key in [TOOLS.key, TOOL_FILTER.key].iter().filter(|it| !runner.keys.contains(&it.name)) {
-        let message = format!("`{}` is for the runner `llm_probe`; `{}` has its own tools", key.name, runner.name);
+    for key in [TOOLS.key, TOOL_FILTER.key].iter().filter(|_| !runner.takes_servers) {
+        let message = format!("`{}` has its own tools alone, and `{}` would have no effect", runner.name, key.name);
         conflict(reading, &fields, key, message);
     }
+    if !agent.tools.is_empty() && runner.takes_servers && !runner.keys.contains(&TOOLS.key.name) {
+        let names = listed_all(agent.tools.iter().map(|it| it.name()));
+        let message =
+            format!("{names} under `tools` is for the runner `llm_probe`; `{}` has its own tools", runner.name);
+        conflict(reading, &fields, &TOOLS.key, message);
+    }
     agent.servers = servers.iter().map(|it| it.value.clone()).collect();
+    agent.skills = skills(reading, &fields, runner);
     agent.network = fields.read(reading, &NETWORK);
+    if agent.network == Some(Network::Off) && !agent.servers.is_empty() && !runner.keys.contains(&TOOLS.key.name) {
+        let message = "`network: off` keeps the agent from the servers under its `tools`".to_owned();
+        conflict(reading, &fields, &NETWORK.key, message);
+    }
     if let Some(isolation) = fields.read(reading, &SANDBOX) {
         agent.isolation = isolation;
     }
@@ -345,6 +362,24 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
     }
     let runner = WHO.iter().find_map(|it| fields.key_span(it)).unwrap_or(fields.span);
     (reading.n_errors() == n_before).then_some(AgentText { agent, name, description, model, servers, filtered, runner })
+}
+
+/// The directories of its skills.
+fn skills(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, runner: &Runner) -> Vec<PathBuf> {
+    if runner.skills.is_none() {
+        conflict(reading, fields, &SKILLS.key, format!("`{}` has no skills", runner.name));
+    }
+    let mut skills: Vec<PathBuf> = Vec::new();
+    for path in fields.read(reading, &SKILLS).unwrap_or_default() {
+        let skill = reading.beside(path.span, &path.value);
+        if skills.iter().any(|it| it.file_name() == skill.file_name()) {
+            let message = format!("two skills have the name of the directory `{}`", path.value);
+            let problem = Problem::new(&codes::CONFLICT, message).at(path.span, "in place of the other one");
+            reading.problem(problem.help("rename one of the directories"));
+        }
+        skills.push(skill);
+    }
+    skills
 }
 
 /// The function that runs an agent, when one does.

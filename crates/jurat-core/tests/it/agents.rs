@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use jurat_core::agent::{
     Agent, AgentCase, AgentRun, Ending, EndpointFault, Exchanges, FaultSource, Limit, ModelAt, Places, Printed,
-    RUNNERS, ReportedFault, Runner, StoredRun, TurnInput, TurnReport, TurnRun, Wire,
+    RUNNERS, ReportedFault, Runner, ServerAt, StoredRun, TurnInput, TurnReport, TurnRun, Wire,
 };
 use jurat_core::artifact::{Event, Happening, RunArtifact, Tokens};
 use jurat_core::effect::FaultClass;
@@ -445,6 +445,7 @@ fn every_program_is_started_as_it_was_when_it_was_tried() {
             price: Some((1.0, 2.0)),
             max_tokens: Some(4096),
         };
+        let servers = [ServerAt { name: "time".to_owned(), url: "http://127.0.0.1:8099/mcp/time".to_owned() }];
         let mut text = String::new();
         for (turn, message) in
             ["do it", "-and again"].into_iter().enumerate().take(if runner.takes_turns { 2 } else { 1 })
@@ -458,6 +459,7 @@ fn every_program_is_started_as_it_was_when_it_was_tried() {
                 message,
                 system: Some("Be brief."),
                 session: "5e551011-0000-4000-8000-000000000000",
+                servers: if runner.takes_servers { &servers } else { &[] },
             };
             let launch = runner.launch(&input, Some(&model)).expect("it starts a program");
             writeln!(text, "turn {turn}\n  {:?}", launch.argv).expect("memory");
@@ -510,6 +512,7 @@ fn parts_of_a_configuration_stand_beside_what_is_ours() {
         message: "do it",
         system: None,
         session: "s",
+        servers: &[],
     };
     let launch = named("openclaw").launch(&input, Some(&model)).expect("it starts a program");
     assert!(launch.argv.contains(&"You are a clerk.\n\ndo it".to_owned()), "{:?}", launch.argv);

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use jurat_core::agent::{EndpointFault, Exchanges, Limit, ModelAt, Network, Wire};
+use jurat_core::agent::{EndpointFault, Exchanges, Limit, ModelAt, Network, ServerAt, Wire};
 use jurat_core::artifact::Tokens;
 use jurat_core::effect::{FaultClass, Role};
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Map, Val};
 use jurat_model::Model;
 use jurat_model::proxy::{
-    Listen, Names, OnBehalf, OnSpent, Proxy, ProxyLimits, ProxyOptions, Record, Spent, Upstream, random_key,
+    Listen, Names, OnBehalf, OnSpent, Proxy, ProxyLimits, ProxyOptions, Record, Spent, TOOLS_PATH, ToolServers,
+    Upstream, random_key,
 };
 
 use super::Halt;
+use super::tools::ToolDesk;
 use super::turns::{Task, blocking};
 
 /// The port that a program finds its model at, on a loopback that is its own.
@@ -29,6 +31,9 @@ pub(super) struct Access {
     proxy: Option<Proxy>,
     /// The model by its name, and where the agent finds it.
     pub(super) model: Option<(String, Option<ModelAt>)>,
+    /// The servers with tools, where the agent finds them.
+    pub(super) servers: Vec<ServerAt>,
+    desk: Option<ToolDesk>,
 }
 
 impl Access {
@@ -42,15 +47,25 @@ impl Access {
                 Some((task.models.name(role).unwrap_or_else(|| role.to_string()), model))
             }
         };
-        let proxy = proxy(task, model.as_ref().map(|(_, it)| it), listen, on_spent)?;
+        let (tools, desk) = ToolDesk::open(&task.case().agent).unzip();
+        let proxy = proxy(task, model.as_ref().map(|(_, it)| it), tools, listen, on_spent)?;
+        let servers = proxy.iter().flat_map(|it| servers_at(&task.case().agent.servers, it)).collect();
         let at = |model: &Model| proxy.as_ref().map(|it| model_at(model, task.case().agent.runner.wire(), it));
         let model = model.map(|(name, model)| (name, at(&model)));
-        Ok(Access { proxy, model })
+        Ok(Access { proxy, model, servers, desk })
     }
 
     /// Where the agent finds its model.
     pub(super) fn at(&self) -> Option<&ModelAt> {
         self.model.as_ref()?.1.as_ref()
+    }
+
+    /// Waits for a turn of the agent, and answers what it asks of servers meanwhile.
+    pub(super) async fn beside<T>(&mut self, task: Task<'_>, turn: impl Future<Output = T>) -> T {
+        match &mut self.desk {
+            Some(desk) => desk.beside(task, turn).await,
+            None => turn.await,
+        }
     }
 
     /// The port of the proxy, as the agent sees it.
@@ -81,6 +96,7 @@ fn port(proxy: &Proxy) -> u16 {
 fn proxy(
     task: Task<'_>,
     model: Option<&Arc<Model>>,
+    tools: Option<ToolServers>,
     listen: &Listen,
     on_spent: Option<OnSpent>,
 ) -> Result<Option<Proxy>, String> {
@@ -91,7 +107,7 @@ fn proxy(
     };
     let upstream = match model {
         Some(model) if agent.network() != Network::Off => Upstream::Model(Arc::clone(model)),
-        _ if !names.is_empty() => Upstream::NoModel,
+        _ if !names.is_empty() || tools.is_some() && agent.network() != Network::Off => Upstream::NoModel,
         _ => return Ok(None),
     };
     let limits = &agent.limits;
@@ -106,10 +122,21 @@ fn proxy(
         now_ms: crate::now_ms,
         meter: Some(task.models.shared_budget()),
         on_spent,
+        tools,
         on_behalf: OnBehalf { case: task.case().id.clone(), role, ..OnBehalf::default() },
         ..ProxyOptions::to(upstream)
     };
     Proxy::start(listen, options).map(Some).map_err(|error| error.to_string())
+}
+
+/// Where an agent finds its servers. Clients of the protocol differ in the headers that they can send, so a key is in the address.
+fn servers_at(names: &[String], proxy: &Proxy) -> Vec<ServerAt> {
+    let key = proxy.key().map_or(String::new(), |it| format!("?key={it}"));
+    let at = |name: &String| ServerAt {
+        name: name.clone(),
+        url: format!("http://127.0.0.1:{}{TOOLS_PATH}{name}{key}", port(proxy)),
+    };
+    names.iter().map(at).collect()
 }
 
 /// Where an agent whose requests have the format `wire` finds its model.

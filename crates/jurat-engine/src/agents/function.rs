@@ -67,9 +67,11 @@ impl Performer for FunctionTurns<'_> {
             message: turn.message,
             system: case.system.as_deref(),
             session: turn.session,
+            servers: &self.access.servers,
         };
         let asked = asked_of_function(&case.id, &input, self.access.at());
-        let called = tokio::time::timeout(turn.left, call_apart(self.function, &asked)).await;
+        let called = tokio::time::timeout(turn.left, call_apart(self.function, &asked));
+        let called = self.access.beside(self.task, called).await;
         let (report, ending) = match called {
             // What it does or raises without its model says nothing about what it would have done with it.
             _ if self.access.spent() == Some(Spent::Budget) => (TurnReport::default(), Ending::Limited(Limit::Budget)),

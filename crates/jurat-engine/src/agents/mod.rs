@@ -2,7 +2,7 @@
 //!
 //! How an agent is started and what its output means is the core's; the sandbox isolates programs, and the proxy passes on their requests to models. [`ready`] finds what
 //! a run needs and what decides its result. [`turns`] is the one loop that takes a run from a fresh workspace to its artifact; a turn is performed by a [`program`], a
-//! [`function`] of this program, or a model ([`probe`]). [`access`] is the proxy to the model, [`folders`] are the workspace and what is beside it, [`sandbox`] the sandbox,
+//! [`function`] of this program, or a model ([`probe`]). [`access`] is the proxy to the model and to servers with [`tools`], [`folders`] are the workspace and what is beside it, [`sandbox`] the sandbox,
 //! and [`stored`] is what is left of it.
 
 mod access;
@@ -14,6 +14,7 @@ mod ready;
 mod sandbox;
 mod secrets;
 mod stored;
+mod tools;
 mod turns;
 
 use std::collections::BTreeMap;
@@ -73,14 +74,26 @@ struct Ready {
 }
 
 impl Agents {
-    /// What runs a case with a model.
-    pub(crate) fn performer(&self, case: &str, endpoint: Option<Value>) -> Option<perform::Performer<'static>> {
+    /// What runs a case with a model, and with servers that have tools.
+    pub(crate) fn performer(
+        &self,
+        case: &str,
+        endpoint: Option<Value>,
+        servers: &BTreeMap<String, perform::Performer<'static>>,
+    ) -> Option<perform::Performer<'static>> {
         let ready = self.by_case.get(case)?;
         let mut digest = ready.digest.clone();
         digest.insert("endpoint".into(), endpoint.unwrap_or(Val::Null));
+        let used = ready.case.agent.servers.iter().filter_map(|it| servers.get(it));
+        let keys: Vec<Value> = used.clone().filter_map(|it| it.key.digest().cloned()).collect();
+        if !keys.is_empty() {
+            digest.insert("servers".into(), keys.into_iter().collect());
+        }
         // What lies in a file is read sooner than it is looked up; a function is known by its name alone, and may be another one in the next
         // version of the program.
-        let is_shared = !ready.case.agent.runner.is_recorded() && ready.function.is_none();
+        // What tools returned is part of the run.
+        let uses_shared = used.clone().all(|it| it.is_shared);
+        let is_shared = !ready.case.agent.runner.is_recorded() && ready.function.is_none() && uses_shared;
         Some(perform::Performer::of_actions(Val::Map(digest), is_shared))
     }
 

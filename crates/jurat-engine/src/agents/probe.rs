@@ -19,6 +19,7 @@ use jurat_sandbox::jail;
 
 use super::folders::Folders;
 use super::sandbox::sandbox;
+use super::tools::CALL_TIMEOUT;
 use super::turns::{Finished, Performed, Performer, Task, Turn, blocking};
 use super::{EndsWhenDropped, Halt};
 use crate::perform::{ActionContext, Call, Perform};
@@ -29,9 +30,6 @@ const MOST_SHOWN: usize = 64 << 10;
 
 /// How often a request may be tried.
 const MAX_REQUESTS: u32 = 4;
-
-/// The time limit of a call of a server's tool.
-const CALL_TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(super) struct ModelTurns<'t> {
     task: Task<'t>,

@@ -31,7 +31,8 @@ const MOST_REFUSED: u64 = 4;
 /// How much of what a program prints beside its events is shown with an error.
 const MOST_STDERR: usize = 2000;
 
-pub(super) struct ProgramTurns {
+pub(super) struct ProgramTurns<'t> {
+    task: Task<'t>,
     program: Arc<Sandboxed>,
     access: Access,
     places: Places,
@@ -56,8 +57,8 @@ struct Sandboxed {
     flag: jail::StopFlag,
 }
 
-impl ProgramTurns {
-    pub(super) fn open(task: Task<'_>, folders: &Arc<Folders>) -> Result<ProgramTurns, Halt> {
+impl<'t> ProgramTurns<'t> {
+    pub(super) fn open(task: Task<'t>, folders: &Arc<Folders>) -> Result<ProgramTurns<'t>, Halt> {
         let is_on_host = task.environment.is_on_host;
         let worker = task.environment.worker.clone().ok_or("there is no worker here")?;
         let flag = jail::StopFlag::new();
@@ -83,7 +84,7 @@ impl ProgramTurns {
             port: access.port(),
             flag,
         });
-        Ok(ProgramTurns { program, access, places, n_lines: 0, logs: Vec::new(), enforced: Vec::new(), _ends })
+        Ok(ProgramTurns { task, program, access, places, n_lines: 0, logs: Vec::new(), enforced: Vec::new(), _ends })
     }
 
     /// How the program is started for a turn.
@@ -101,6 +102,7 @@ impl ProgramTurns {
             message: turn.message,
             system: case.system.as_deref(),
             session: turn.session,
+            servers: &self.access.servers,
         };
         runner.launch(&input, self.access.at())
     }
@@ -126,16 +128,16 @@ impl ProgramTurns {
     }
 }
 
-impl Performer for ProgramTurns {
+impl Performer for ProgramTurns<'_> {
     async fn perform(&mut self, turn: Turn<'_>) -> Result<Performed, Halt> {
         let launch = self.launch(turn).ok_or("this runner starts no program")?;
         let (program, left, n_lines) = (Arc::clone(&self.program), turn.left, self.n_lines);
-        let (ran, side) = blocking(move || {
+        let ran = blocking(move || {
             let ran = program.turn(launch, left)?;
             let side = program.side(n_lines);
             Ok::<_, String>((ran, side))
-        })
-        .await??;
+        });
+        let (ran, side) = self.access.beside(self.task, ran).await??;
         let ending = self.ending(&ran)?;
         let (side, n_lines) = side?;
         self.n_lines = n_lines;

@@ -267,6 +267,15 @@ fn ready(
         let message = format!("agent `{}`: `{}` is not there, which it should see", agent.name, path.display());
         return Err(Obstacle::of_agent(&codes::NOT_FOUND, message));
     }
+    if let Some(skill) = agent.skills.iter().find(|it| !it.join("SKILL.md").is_file()) {
+        let message = format!("agent `{}`: there is no skill `{}`", agent.name, skill.display());
+        let help = "a skill is a directory with a file `SKILL.md`".to_owned();
+        return Err(Obstacle { help: Some(help), ..Obstacle::of_agent(&codes::NOT_FOUND, message) });
+    }
+    let skills: Vec<Value> = agent.skills.iter().map(|it| skill_digest(it)).collect();
+    if !skills.is_empty() {
+        digest.insert("skills".into(), skills.into_iter().collect());
+    }
     if let Some(template) = &case.workspace {
         let no_template = |why: String| {
             let (id, path) = (&case.id, template.display());
@@ -297,6 +306,12 @@ pub(super) fn named_files(case: &AgentCase) -> Vec<PathBuf> {
     let is_path = |it: &&String| it.starts_with("./") || it.starts_with("../");
     let path = |it: &String| std::path::absolute(case.agent.folder.join(it)).ok();
     case.agent.args.iter().filter(is_path).filter_map(path).filter(|it| it.exists()).collect()
+}
+
+/// The name of a skill, which its program knows it by, and the hash of its files.
+fn skill_digest(skill: &Path) -> Value {
+    let name = skill.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    [Val::from(name), digest_of(skill).map_or(Val::Null, Val::from)].into_iter().collect()
 }
 
 fn digest_of(path: &Path) -> Option<String> {

@@ -1,5 +1,6 @@
 //! A run of an agent, from a fresh workspace over its turns to its artifact: one loop for programs, functions and models.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -168,13 +169,23 @@ impl Begun {
     }
 }
 
-/// Makes a workspace and lists its files.
+/// Puts skills where the program looks for them, makes a workspace and lists its files.
 fn prepared(case: &AgentCase, folders: &Folders) -> Result<Walked, String> {
+    for (skill, place) in skills(case) {
+        let copied = workspace::copy_template(skill, &folders.home.join(place));
+        copied.map_err(|error| format!("the skill `{}` cannot be copied: {error}", skill.display()))?;
+    }
     if let Some(template) = &case.workspace {
         let copied = workspace::copy_template(template, &folders.workspace);
         copied.map_err(|error| format!("its workspace cannot be made from `{}`: {error}", template.display()))?;
     }
     workspace::walk(&folders.workspace).map_err(|error| format!("its workspace cannot be looked at: {error}"))
+}
+
+/// The skills of a case, and where its program looks for each, relative to its home.
+fn skills(case: &AgentCase) -> impl Iterator<Item = (&Path, PathBuf)> {
+    let place = |skill: &Path| Some(Path::new(case.agent.runner.skills?).join(skill.file_name()?));
+    case.agent.skills.iter().filter_map(move |it| Some((it.as_path(), place(it)?)))
 }
 
 /// Does work that blocks on a thread of its own, because all cases share one thread.

@@ -7,6 +7,8 @@
 //! * [`ProxyOptions`] say what answers ([`Upstream`]), how much may be asked ([`ProxyLimits`]) and spent ([`SharedMeter`]), and which names programs may reach beside the model ([`Names`]);
 //! * [`Record`] has every [`Exchange`], the sum of tokens, what was refused, and what the provider failed at.
 //!
+//! * [`ToolServers`] are servers with tools that the agent finds beside its model.
+//!
 //! A model that is not asked over HTTP, a script for example, is asked in the agent's place: requests of all forms are understood, and answered in the form in which they came.
 //!
 //! Only what asks models is passed on: the key is worth more than that, and an agent must not have more of it.
@@ -22,6 +24,7 @@ mod scrubber;
 mod serve;
 mod spending;
 mod tap;
+mod tools;
 mod translation;
 mod tunnel;
 mod upstream;
@@ -32,3 +35,4 @@ pub use options::{Answer, Asked, Given, Listen, OnBehalf, OnSpent, ProxyLimits, 
 pub use record::{Body, Exchange, ProviderFailure, Record, Spent, Tunnelled};
 pub use serve::{Proxy, ProxyError};
 pub use spending::SharedMeter;
+pub use tools::{PATH as TOOLS_PATH, ToolRequest, ToolServers, ToolWork};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{Names, Operation, SharedMeter, Spent};
+use super::{Names, Operation, SharedMeter, Spent, ToolServers};
 use crate::Model;
 use crate::codec::Codec;
 use crate::price::Price;
@@ -43,6 +43,8 @@ pub struct ProxyOptions {
     pub proxies: Proxies,
     /// The time, in milliseconds since 1970.
     pub now_ms: fn() -> u64,
+    /// The servers with tools that the agent may use.
+    pub tools: Option<ToolServers>,
     /// Called for every request that is refused because a limit has been reached: an agent that ignores that may have to be ended.
     pub on_spent: Option<OnSpent>,
 }
@@ -64,6 +66,7 @@ impl ProxyOptions {
             connect_timeout: Duration::from_secs(30),
             proxies: Proxies::default(),
             now_ms: || 0,
+            tools: None,
             on_spent: None,
         }
     }

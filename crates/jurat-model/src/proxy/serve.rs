@@ -28,7 +28,8 @@ use super::tap::{Reading, ReplyRead, Tap};
 use super::translation;
 use super::upstream::{Passed, Unanswered, has_key, passed, without_key};
 use super::{
-    Asked, Body, Exchange, Given, Listen, OnBehalf, Operation, ProviderFailure, ProxyOptions, Record, Spent, Upstream,
+    Asked, Body, Exchange, Given, Listen, OnBehalf, Operation, ProviderFailure, ProxyOptions, Record, Spent,
+    TOOLS_PATH, Upstream,
 };
 use crate::codec::{Codec, Failure, Reply as Said};
 use crate::model::Kind;
@@ -219,6 +220,12 @@ async fn answered(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
         Ok(body) => body.to_bytes(),
         Err(_) => return given(refusal(operation.as_ref(), 413, "the request is too large, or ended before its end")),
     };
+    if let Some(tools) = shared.options.tools.as_ref().filter(|_| head.uri.path().starts_with(TOOLS_PATH)) {
+        let exchange = shared.begin(&head, None, &body);
+        let answer = tools.answer(&head.method, head.uri.path(), &body).await;
+        shared.answer(exchange, &answer, begun.elapsed());
+        return given(answer);
+    }
     let model = shared.model();
     let asked = operation.as_ref().map(|it| {
         is_plain(&head.headers)?;
@@ -601,11 +608,17 @@ impl Shared {
 
     /// Writes down a refusal of our own.
     fn refuse(&self, exchange: usize, given: &Given, message: &str, duration: Duration) {
-        let reply = self.body(&given.body, given.body.len() as u64);
-        let mut state = self.state();
-        if let Some(it) = state.record.exchanges.get_mut(exchange) {
-            (it.status, it.reply, it.duration) = (Some(given.status), reply, duration);
+        self.answer(exchange, given, duration);
+        if let Some(it) = self.state().record.exchanges.get_mut(exchange) {
             it.error = Some(message.to_owned());
+        }
+    }
+
+    /// Writes down an answer of our own.
+    fn answer(&self, exchange: usize, given: &Given, duration: Duration) {
+        let reply = self.body(&given.body, given.body.len() as u64);
+        if let Some(it) = self.state().record.exchanges.get_mut(exchange) {
+            (it.status, it.reply, it.duration) = (Some(given.status), reply, duration);
         }
     }
 
