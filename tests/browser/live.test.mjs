@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 
 import { text } from "./pages.mjs";
 
@@ -13,6 +15,8 @@ export const tests = [
 /** Starts a slow run, and waits until it is there. */
 async function start(visit, ...words) {
   const project = visit.fixtures.live;
+  // A run that another test killed would be resumed.
+  for (const file of readdirSync(join(project.folder, ".jurat/runs"))) rmSync(join(project.folder, ".jurat/runs", file));
   const before = new Set(project.files());
   const process_ = spawn(visit.paths.jurat, ["run", "suite.yaml", "-j", "1", ...words], { cwd: project.folder, stdio: "ignore" });
   for (let ix = 0; ix < 300; ix += 1) {
@@ -67,7 +71,7 @@ async function killed(visit) {
   process_.kill("SIGKILL");
   await ended(process_);
   await page.locator("#live", { hasText: "killed" }).waitFor({ timeout: 20_000 });
-  const again = spawn(visit.paths.jurat, ["run", "suite.yaml", "-j", "1"], { cwd: visit.fixtures.live.folder, stdio: "ignore" });
+  const again = spawn(visit.paths.jurat, ["run", "suite.yaml", "-j", "1", "--fresh"], { cwd: visit.fixtures.live.folder, stdio: "ignore" });
   try {
     await page.locator("#live", { hasText: "running" }).waitFor();
     assert.equal(new URL(page.url()).pathname, `/runs/${id}`);
