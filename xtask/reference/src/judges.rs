@@ -123,7 +123,7 @@ fn section(ready: &Ready) -> String {
 /// The members of its result.
 fn names(judge: &JudgeFile) -> impl Iterator<Item = &str> {
     let properties = judge.output.schema.get("properties").and_then(|it| it.as_map());
-    properties.into_iter().flat_map(|it| it.keys())
+    properties.into_iter().flat_map(jurat_format::value::Map::keys)
 }
 
 fn compared(comparison: &TaskComparison) -> String {

@@ -267,12 +267,9 @@ fn used(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<(Judge
         let text = text_file::read(reading, &path, Some(file.span))?;
         return Some((judge_file::of_text(reading, path, text)?, file.span));
     }
-    let name = match node.as_str() {
-        Some(name) => name,
-        None => {
-            reading.wrong_type(what, "the name of a ready judge, or `{file: …}`", node);
-            return None;
-        }
+    let Some(name) = node.as_str() else {
+        reading.wrong_type(what, "the name of a ready judge, or `{file: …}`", node);
+        return None;
     };
     match Ready::find(name) {
         Some(ready) => Some((judge_file::of_ready(reading, ready)?, node.span)),

@@ -57,7 +57,7 @@ impl<'r> Traces<'r> {
         let start = started(self.run, self.scope).as_nanosecond().max(0);
         let took = if self.scope == Scope::ResultsOnly { 0 } else { case.took.as_nanos() as i128 };
         let end = start + took;
-        let usage = case.usage.clone();
+        let usage = case.usage;
         let attributes = attributes([
             ("gen_ai.operation.name", text("chat")),
             ("gen_ai.request.model", case.subject.clone().and_then(text)),

@@ -169,7 +169,7 @@ fn first_message(case: &CaseReport) -> Option<String> {
 }
 
 fn tokens(case: &CaseReport) -> Value {
-    let usage = case.usage.clone().unwrap_or_default();
+    let usage = case.usage.unwrap_or_default();
     object([
         ("prompt", count(usage.input)),
         ("completion", count(usage.output)),
