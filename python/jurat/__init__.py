@@ -27,10 +27,6 @@ is better than another, `gate` whether it may pass, and `calibrate` how far a ju
 from __future__ import annotations
 
 import sys
-
-if "free-threading" in sys.version:
-    raise ImportError("jurat is not made for a Python without the global interpreter lock; use one that has it")
-
 from types import ModuleType
 
 from jurat._calibrating import calibrate

@@ -268,11 +268,26 @@ def test_progress_is_shown_to_who_wants_it(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().err == ""
 
 
-def test_a_python_without_the_global_lock_is_refused() -> None:
-    program = "import sys; sys.version += ' free-threading build'; import jurat"
-    refused = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert refused.returncode == 1
-    assert "ImportError: jurat is not made for a Python without the global interpreter lock" in refused.stderr
+def test_threads_share_a_run_and_a_builder() -> None:
+    """What an interpreter without the global lock would run at once: reading one run, and building one scenario."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from jurat.scenario import Question, Scenario
+
+    run = judged(lambda _: "yes")
+    scenario = Scenario("shared")
+
+    def work(n: int) -> tuple[float | None, int]:
+        scenario.add_node(f"n{n}", question=Question(f"{n}?", "yes"))
+        return run.pass_rate, sum(1 for _ in run)
+
+    with ThreadPoolExecutor(8) as threads:
+        found = set(threads.map(work, range(64)))
+    assert found == {(1.0, 20)}
+    scenario.set_entry("n0")
+    for n in range(63):
+        scenario.add_edge(f"n{n}", f"n{n + 1}")
+    assert len(scenario.validate().nodes) == 64
 
 
 def test_importing_imports_no_more_than_it_needs() -> None:

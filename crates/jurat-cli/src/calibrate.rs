@@ -16,7 +16,7 @@ use jurat_report::counted;
 
 use crate::compare::confidence;
 use crate::exit::Exit;
-use crate::failure::{Failure, exit, print_reason};
+use crate::failure::{Failure, Stopped, exit_unless_nothing};
 use crate::format::style;
 use crate::progress::window;
 use crate::run_name::LATEST;
@@ -143,14 +143,7 @@ impl Calibrate {
             Some(n) => self.write_sheet(n as usize),
             None => self.compare(),
         };
-        match done {
-            Err(Stopped::Nothing(reason)) => {
-                print_reason(&reason);
-                Exit::Nothing
-            }
-            Err(Stopped::Failure(failure)) => exit(Err(failure)),
-            Ok(()) => Exit::Good,
-        }
+        exit_unless_nothing(done.map(|()| Exit::Good))
     }
 
     fn write_sheet(&self, n: usize) -> Result<(), Stopped> {
@@ -230,32 +223,4 @@ impl Calibrate {
 
 fn written(path: &Path, text: &str) -> Result<(), Failure> {
     fs::write(path, text).map_err(|error| Failure::from(format!("`{}` cannot be written: {error}", path.display())))
-}
-
-/// Why there is no calibration.
-enum Stopped {
-    /// No label is about the run.
-    Nothing(String),
-    Failure(Failure),
-}
-
-impl From<jurat::Error> for Stopped {
-    fn from(error: jurat::Error) -> Stopped {
-        match error {
-            jurat::Error::Nothing(reason) => Stopped::Nothing(reason),
-            error => Stopped::Failure(error.into()),
-        }
-    }
-}
-
-impl From<Failure> for Stopped {
-    fn from(failure: Failure) -> Stopped {
-        Stopped::Failure(failure)
-    }
-}
-
-impl From<io::Error> for Stopped {
-    fn from(error: io::Error) -> Stopped {
-        Stopped::Failure(error.into())
-    }
 }

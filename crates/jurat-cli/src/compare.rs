@@ -10,7 +10,7 @@ use jurat_format::value::FieldPath;
 use jurat_report::comparison::{ComparisonOptions, write_json, write_markdown, write_text};
 
 use crate::exit::Exit;
-use crate::failure::{Failure, exit};
+use crate::failure::{Failure, Stopped, exit_unless_nothing};
 use crate::format::style;
 use crate::progress::window;
 
@@ -141,14 +141,8 @@ const MOST_MARKDOWN_CASES: usize = 20;
 
 impl Compare {
     pub(crate) fn run(&self) -> Exit {
-        match self.compared() {
-            Err(jurat::Error::Nothing(reason)) => {
-                crate::failure::print_reason(&reason);
-                Exit::Nothing
-            }
-            Err(error) => exit(Err(error.into())),
-            Ok(comparison) => exit(self.write(&comparison).map(|()| Exit::Good)),
-        }
+        let written = self.compared().map_err(Stopped::from).and_then(|it| Ok(self.write(&it)?));
+        exit_unless_nothing(written.map(|()| Exit::Good))
     }
 
     fn compared(&self) -> Result<Comparison, jurat::Error> {

@@ -36,6 +36,53 @@ pub(crate) fn print_reason(reason: &str) {
     let _ = writeln!(io::stderr(), "error: {}", jurat_report::visible_line(reason));
 }
 
+/// Why a command that compares has nothing to say.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// There is nothing to compare.
+    Nothing(String),
+    Failure(Failure),
+}
+
+/// How such a command ended: having nothing to compare has an exit code of its own.
+pub(crate) fn exit_unless_nothing(result: Result<Exit, Stopped>) -> Exit {
+    match result {
+        Ok(code) => code,
+        Err(Stopped::Failure(failure)) => exit(Err(failure)),
+        Err(Stopped::Nothing(reason)) => {
+            print_reason(&reason);
+            Exit::Nothing
+        }
+    }
+}
+
+impl From<jurat::Error> for Stopped {
+    fn from(error: jurat::Error) -> Stopped {
+        match error {
+            jurat::Error::Nothing(reason) => Stopped::Nothing(reason),
+            error => Stopped::Failure(error.into()),
+        }
+    }
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Stopped {
+        Stopped::Failure(failure)
+    }
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Stopped {
+        Stopped::Failure(error.into())
+    }
+}
+
+impl From<String> for Stopped {
+    fn from(reason: String) -> Stopped {
+        Stopped::Failure(reason.into())
+    }
+}
+
 impl From<String> for Failure {
     fn from(reason: String) -> Failure {
         Failure::Reason(reason)

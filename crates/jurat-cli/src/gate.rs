@@ -9,7 +9,7 @@ use jurat::gate::{GateOptions, GateReport, GateVerdict, PolicySource, gate, rehe
 use jurat_report::gate::{write_json, write_junit, write_markdown, write_rehearsal, write_text};
 
 use crate::exit::Exit;
-use crate::failure::{Failure, exit};
+use crate::failure::{Failure, Stopped, exit_unless_nothing};
 use crate::format::style;
 use crate::progress::window;
 use crate::run_name::LATEST;
@@ -76,14 +76,7 @@ enum GateFormat {
 
 impl Gate {
     pub(crate) fn run(&self) -> Exit {
-        match self.decided() {
-            Err(Stopped::Nothing(reason)) => {
-                crate::failure::print_reason(&reason);
-                Exit::Nothing
-            }
-            Err(Stopped::Failure(failure)) => exit(Err(failure)),
-            Ok(code) => code,
-        }
+        exit_unless_nothing(self.decided())
     }
 
     fn decided(&self) -> Result<Exit, Stopped> {
@@ -144,38 +137,4 @@ fn append_summary(report: &GateReport) -> Result<(), Failure> {
     let mut file = file.map_err(|error| format!("`{}` cannot be written: {error}", path.display()))?;
     write_markdown(&mut file, report)?;
     Ok(())
-}
-
-/// Why nothing was decided.
-enum Stopped {
-    /// There is nothing to compare.
-    Nothing(String),
-    Failure(Failure),
-}
-
-impl From<jurat::Error> for Stopped {
-    fn from(error: jurat::Error) -> Stopped {
-        match error {
-            jurat::Error::Nothing(reason) => Stopped::Nothing(reason),
-            error => Stopped::Failure(error.into()),
-        }
-    }
-}
-
-impl From<Failure> for Stopped {
-    fn from(failure: Failure) -> Stopped {
-        Stopped::Failure(failure)
-    }
-}
-
-impl From<io::Error> for Stopped {
-    fn from(error: io::Error) -> Stopped {
-        Stopped::Failure(error.into())
-    }
-}
-
-impl From<String> for Stopped {
-    fn from(reason: String) -> Stopped {
-        Stopped::Failure(reason.into())
-    }
 }

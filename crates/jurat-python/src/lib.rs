@@ -32,9 +32,9 @@ mod value;
 
 use pyo3::prelude::*;
 
-/// The compiled module. It is not made for interpreters without the global lock: one that has none takes it back when this is loaded, and the
-/// package says so before.
-#[pymodule(gil_used = true)]
+/// The compiled module. It needs no global lock: its classes are frozen, and what changes behind them is behind locks of its own, which no thread waits for
+/// while another one that holds them waits for Python.
+#[pymodule(gil_used = false)]
 mod _jurat {
     use pyo3::prelude::*;
 

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use jurat_core::scenario::{self, Callable, Condition, Criterion, Edge, Flaw, Handover, Node, StateUpdate, when};
 use jurat_format::value::Val;
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 
 use crate::error::{named, raised};
 use crate::function::function;
@@ -42,7 +43,8 @@ pub(crate) enum When<'py> {
 impl ScenarioBuilder {
     /// Takes a step. One that is wrong is not taken: after the exception everything is as before.
     fn step(&self, py: Python<'_>, step: impl FnOnce(&mut scenario::ScenarioBuilder) -> PyResult<()>) -> PyResult<()> {
-        let mut builder = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is read may run code of the caller's, which may wait for another thread.
+        let mut builder = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         let mut next = builder.clone();
         step(&mut next)?;
         if let Some(error) = next.errors().first() {
@@ -169,7 +171,7 @@ impl ScenarioBuilder {
 
     /// The scenario, and what is odd about it: pairs of a name and words.
     fn validate(&self, py: Python<'_>) -> PyResult<(Scenario, Vec<(String, String)>)> {
-        let builder = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let builder = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         let built = builder.validate().map_err(|errors| wrong(py, errors.to_string()))?;
         let described = |flaw: &Flaw| (flaw.name().to_owned(), flaw.words(&built).to_string());
         let warnings = builder.warnings().iter().map(described).collect();

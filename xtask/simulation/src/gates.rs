@@ -2,14 +2,14 @@
 
 use jurat_core::gate::{Bounds, GateVerdict, Wants, condition_verdict};
 use jurat_core::statistics::{
-    Clusters, Confidence, Interval, Pairs, Side, Tally, clopper_pearson, cluster_mean, effective_rate, normal_quantile,
-    paired_difference, quantile_interval, ratio_of_means, wilson,
+    ClusterMean, Clusters, Confidence, Interval, Pairs, Side, Tally, amount_mean, amount_ratio, clopper_pearson,
+    cluster_mean, effective_rate, normal_quantile, paired_difference, quantile_interval, wilson,
 };
 
 use crate::methods::{Says, nemo_gate, wald_paired, wald_rate};
 use crate::paired;
 use crate::random::Random;
-use crate::table::{ALARMS, Bar, Counter, Row, Scale, Study, rows};
+use crate::table::{ALARMS, Counter, Row, Scale, Study, rows};
 
 pub static STUDY: Study = Study {
     title: "Gates at their bound",
@@ -113,21 +113,9 @@ impl AtBound {
             as_observed.add(condition_verdict(exactly, bound, wants) == GateVerdict::Pass);
         }
         let [passed, by_normal, as_observed] = [passed, by_normal, as_observed].map(|it| it.share().promised(ALARMS));
-        let passed = passed.held_to(self.bar());
+        let passed = passed.held_to(ALARMS);
         let shares = vec![Some(passed), has_normal.then_some(by_normal), Some(as_observed), Some(failed.share())];
         Row { setting, shares }
-    }
-
-    /// The most that may pass. Means and ratios of skewed amounts need more than a few cases before t holds; such settings have a bar of their own.
-    fn bar(&self) -> Bar {
-        match self {
-            AtBound::Tokens { cases } | AtBound::Cost { cases, .. } => match cases {
-                ..=50 => Bar::AtMost(0.14),
-                51..=200 => Bar::AtMost(0.09),
-                _ => Bar::AtMost(0.07),
-            },
-            _ => ALARMS,
-        }
     }
 
     fn cases(&self) -> u64 {
@@ -180,10 +168,13 @@ impl AtBound {
             AtBound::Better { cases, discordance } => of_pairs(random, cases, discordance, 0.0),
             AtBound::Score { cases, margin } => {
                 let differences: Vec<f64> = (0..cases).map(|_| random.normal() - margin).collect();
-                of_mean(&differences)
+                of_mean(&differences, cluster_mean(&differences, &Clusters::Alone, both()))
             }
             AtBound::Cost { cases, ratio } => of_ratio(random, cases, ratio),
-            AtBound::Tokens { cases } => of_mean(&skewed(random, cases)),
+            AtBound::Tokens { cases } => {
+                let tokens = skewed(random, cases);
+                of_mean(&tokens, amount_mean(&tokens, &Clusters::Alone, both()))
+            }
             AtBound::LatencyP95 { cases } => of_p95(&skewed(random, cases)),
         }
     }
@@ -247,9 +238,8 @@ fn of_pairs(random: &mut Random, pairs: u64, discordance: f64, difference: f64) 
     }
 }
 
-fn of_mean(values: &[f64]) -> Found {
-    let found = cluster_mean(values, &Clusters::Alone, both());
-    let normal = found.and_then(|it| {
+fn of_mean(values: &[f64], found: Option<ClusterMean>) -> Found {
+    let normal = cluster_mean(values, &Clusters::Alone, both()).and_then(|it| {
         let reach = one_sided_z() * it.spread?.cr1.sqrt();
         Some(Interval { low: it.mean - reach, high: it.mean + reach })
     });
@@ -265,7 +255,7 @@ fn of_ratio(random: &mut Random, cases: u64, ratio: f64) -> Found {
     const OWN: f64 = 0.4;
     let base = skewed(random, cases);
     let new: Vec<f64> = base.iter().map(|it| ratio * it * (OWN * random.normal() - OWN * OWN / 2.0).exp()).collect();
-    let found = ratio_of_means(&base, &new, &Clusters::Alone, both());
+    let found = amount_ratio(&base, &new, &Clusters::Alone, both());
     Found {
         bounds: bounds(found.and_then(|it| it.interval)),
         normal: None,

@@ -1,7 +1,8 @@
 //! A pass rate that a judge with known errors gave, corrected by what people said.
 
 use jurat_core::statistics::{
-    Confidence, Interval, JudgeRecord, Stratum, Tally, poststratified, ppi_mean, rogan_gladen, wilson,
+    Confidence, Interval, JudgeRecord, Stratum, Tally, labelled_interval, poststratified, ppi_mean, rogan_gladen,
+    wilson,
 };
 
 use crate::methods::holds;
@@ -17,6 +18,9 @@ Wilson's interval, which is what reports without a calibration show.",
     counted: &["held: strata", "held: PPI++", "held: Rogan–Gladen", "held: as judged"],
     rows: simulated,
 };
+
+/// What a corrected rate must hold, with 50 labels of each kind and judges that are right 70 to 95 % of the time.
+const CORRECTED: Bar = Bar::AtLeast(0.93);
 
 const CASES: usize = 1_000;
 const LABELS: usize = 50;
@@ -55,8 +59,7 @@ impl Setting {
             held.iter_mut().zip(found).for_each(|(it, found)| it.add(found.is_none_or(|it| holds(it, self.rate))));
         }
         let [strata, prediction, others, as_judged] = held.map(|it| it.share().promised(HELD));
-        // With rates near 1, a hundred labels hold too few failures for a normal interval.
-        let ours = [strata, prediction, others].map(|it| Some(it.held_to(Bar::AtLeast(0.92))));
+        let ours = [strata, prediction, others].map(|it| Some(it.held_to(CORRECTED)));
         Row { setting, shares: ours.into_iter().chain([Some(as_judged)]).collect() }
     }
 
@@ -87,7 +90,10 @@ fn by_strata(cases: &[Case]) -> Option<Interval> {
             labels: Tally { passed: count(&labelled, |it| it.0), judged: labelled.len() as u64 },
         }
     };
-    poststratified(&[stratum(true), stratum(false)], Confidence::USUAL).map(|it| it.interval)
+    let strata = [stratum(true), stratum(false)];
+    let found = poststratified(&strata, Confidence::USUAL)?;
+    let labels = strata.iter().map(|it| it.labels.judged).sum();
+    labelled_interval(found.estimate, found.se, labels, Confidence::USUAL)
 }
 
 fn by_prediction(cases: &[Case]) -> Option<Interval> {
@@ -96,5 +102,6 @@ fn by_prediction(cases: &[Case]) -> Option<Interval> {
     let human: Vec<f64> = labelled.iter().map(|it| number(it.0)).collect();
     let judged: Vec<f64> = labelled.iter().map(|it| number(it.1)).collect();
     let rest: Vec<f64> = rest.iter().map(|it| number(it.1)).collect();
-    ppi_mean(&human, &judged, &rest, Confidence::USUAL).map(|it| it.interval)
+    let found = ppi_mean(&human, &judged, &rest, Confidence::USUAL)?;
+    labelled_interval(found.estimate, found.se, human.len() as u64, Confidence::USUAL)
 }

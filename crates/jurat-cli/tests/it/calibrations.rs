@@ -315,3 +315,30 @@ fn the_order_of_options_is_probed() {
     let asked = folder.jurat(&["explain", "r00", "tone", "--run", &probe]).stdout;
     assert!(asked.contains("\"enum\": [\"rude\", \"polite\"]"), "{asked}");
 }
+
+#[test]
+fn labels_of_both_sides_correct_a_difference_whatever_the_judges_do() {
+    let folder = replies();
+    let calibrated = |folder: &Folder, file: &str| {
+        let ended = folder.jurat(&["calibrate", "--labels", "labels.csv", "--random", "--no-store", "-o", file]);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+    };
+    calibrated(&folder, "base.json");
+    let folder = judged_again(folder);
+    calibrated(&folder, "new.json");
+    let names = runs(&folder);
+    let arguments = ["compare", &names[1], &names[0], "--calibration", "base.json", "--calibration", "new.json"];
+    let json = folder.jurat(&[&arguments[..], &["--json"]].concat()).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    let lines = json["comparisons"][0]["lines"].as_array().expect("a list");
+    let line = lines.iter().find(|it| it["about"] == "task").expect("a line about the task");
+    // The replies are the same, and so are their labels: it is the judge that changed its mind.
+    let corrected = &line["corrected"];
+    assert_eq!((line["difference"].as_f64(), corrected["difference"].as_f64()), (Some(0.1), Some(0.0)), "{line}");
+    assert_eq!(corrected["method"], "ppi_mean");
+    let end = |name: &str| corrected["interval"][name].as_f64().expect("an end");
+    assert!(end("low") < 0.0 && end("high") > 0.0, "{corrected}");
+    let text = folder.jurat(&arguments).stdout;
+    assert!(text.contains("`helpful` differs by 0.0 points"), "{text}");
+    assert!(text.contains("by what people said of cases on both sides"), "{text}");
+}

@@ -182,3 +182,69 @@ fn power_says_how_many_rows_a_question_needs() {
         assert_eq!(folder.jurat(arguments).code, Some(2), "{arguments:?}");
     }
 }
+
+/// Two hundred questions for two models. The first answers all, the second half of them.
+#[test]
+fn a_run_of_several_subjects_stops_when_each_is_decided() {
+    let rows: String = (0..200).map(|it| format!("{{\"id\":\"r{it}\",\"n\":{it}}}\n")).collect();
+    let reply = |it: usize, text: &str| format!("{{\"match\": {{\"case\": \"r{it}\"}}, \"reply\": \"{text}\"}}\n");
+    let good: String = (0..200).map(|it| reply(it, "yes")).collect();
+    let bad: String = (0..200).map(|it| reply(it, if it.is_multiple_of(2) { "yes" } else { "no" })).collect();
+    let suite = "suite: two\nrecords: rows.jsonl\nmodels: { subject: [script/good.jsonl, script/bad.jsonl] }\nask: { prompt: \"Is ${n} a number?\" }\n\
+        tasks: [{ id: said, field_path: output, operator: equals, expected_value: 'yes' }]\n\
+        gates:\n  conditions:\n    - { id: good, subject: script/good.jsonl, at_least: 0.8, expect: 0.98 }\n    - { id: bad, subject: script/bad.jsonl, at_least: 0.2, expect: 0.5 }\n";
+    let folder =
+        Folder::with("rows.jsonl", rows).and("good.jsonl", good).and("bad.jsonl", bad).and("suite.yaml", suite);
+    let ended = run(&folder, &["--gate", "--stop-when", "decided", "--json"]);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let json: Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
+    let stopped = &json["results"]["stopped_early"];
+    assert!(stopped["rows"].as_u64() < Some(200), "{stopped}");
+    // One row with both of its answers is one step, and the run lasts until both models are decided.
+    let rows = |ix: usize| stopped["conditions"][ix]["rows"].as_u64();
+    assert!(rows(0) != rows(1) && rows(0).max(rows(1)) == stopped["rows"].as_u64(), "{stopped}");
+    assert_eq!(folder.jurat(&["gate", "latest"]).code, Some(0));
+}
+
+#[test]
+fn conversations_are_steps_of_a_run_that_stops() {
+    let scenario = |it: usize| {
+        format!(
+            "  s{it}: {{ entry: ask, nodes: {{ ask: {{ question: Is {it} a number? }} }}, outcomes: {{ ended: {{ status_is: completed }} }} }}\n"
+        )
+    };
+    let scenarios: String = (0..120).map(scenario).collect();
+    let suite = format!(
+        "suite: talks\nmodels: {{ subject: script/replies.jsonl }}\nscenarios:\n{scenarios}gates: {{ conditions: [{{ id: ended, at_least: 0.6, expect: 0.95 }}] }}\n"
+    );
+    let folder =
+        Folder::with("suite.yaml", suite).and("replies.jsonl", "{\"reply\": \"yes\", \"times\": \"*\"}\n".to_owned());
+    let ended = run(&folder, &["--gate", "--stop-when", "decided", "--json"]);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let json: Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
+    assert!(json["results"]["stopped_early"]["rows"].as_u64() < Some(120), "{}", json["results"]["stopped_early"]);
+}
+
+#[test]
+fn the_scale_of_a_score_comes_from_the_output_of_its_judge() {
+    let suite = |output: &str| {
+        format!(
+            "suite: depth\nrecords: rows.jsonl\nmodels: {{ judge: script/replies.jsonl }}\n\
+             tasks: [{{ id: depth, judge: {{ prompt: 'How deep is ${{answer}}?', output: {{ score: {output} }} }} }}]\n\
+             gates: {{ conditions: [{{ id: depth, task: depth, score: true, not_worse: 2 }}] }}\n"
+        )
+    };
+    let rows: String = (0..300).map(|it| format!("{{\"id\":\"r{it}\",\"answer\":\"a{it}\"}}\n")).collect();
+    let replies = "{\"reply\": {\"score\": 7}, \"times\": \"*\"}\n".to_owned();
+    let folder = Folder::with("rows.jsonl", rows).and("replies.jsonl", replies);
+    let folder = folder.and("suite.yaml", suite("{ type: number, minimum: 0, maximum: 10 }"));
+    // It measures, and judges nothing.
+    assert_eq!(folder.jurat(&["run", "suite.yaml"]).code, Some(5));
+    let ended = run(&folder, &["--gate", "--stop-when", "decided", "--base", "latest"]);
+    assert!(ended.stdout.contains("stopped after"), "{}", ended.stdout);
+    let folder = folder.and("suite.yaml", suite("number"));
+    let ended = run(&folder, &["--gate", "--stop-when", "decided", "--base", "latest"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("needs `range`"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("has no `minimum` and `maximum`"), "{}", ended.stderr);
+}

@@ -7,8 +7,8 @@ use super::figures::Figures;
 use super::rated::{Design, Population};
 use super::scale::{FAIL, PASS};
 use crate::statistics::{
-    Confidence, Corrected, EffectiveRecord, EffectiveTally, Interval, Stratum, Tally, poststratified, ppi_mean,
-    rogan_gladen_difference_effective, rogan_gladen_effective,
+    Confidence, Corrected, EffectiveRecord, EffectiveTally, Interval, Pairs, Stratum, Tally, labelled_interval,
+    paired_difference, poststratified, ppi_mean, rogan_gladen_difference_effective, rogan_gladen_effective,
 };
 
 /// How a rate was corrected.
@@ -110,9 +110,13 @@ fn by_strata(
         cases: population.by_label.get(judge).copied().unwrap_or(0),
         labels: Tally { passed: count(PASS, judge), judged: count(PASS, judge) + count(FAIL, judge) },
     };
-    match poststratified(&[stratum(FAIL), stratum(PASS)], confidence) {
-        Some(Corrected { estimate, interval, .. }) => {
-            CorrectedRate::of(observed, CorrectionMethod::Poststratified, estimate, interval)
+    let strata = [stratum(FAIL), stratum(PASS)];
+    let labels = strata.iter().map(|it| it.labels.judged).sum();
+    let found = poststratified(&strata, confidence);
+    let interval = found.and_then(|it| labelled_interval(it.estimate, it.se, labels, confidence));
+    match found.zip(interval) {
+        Some((found, interval)) => {
+            CorrectedRate::of(observed, CorrectionMethod::Poststratified, found.estimate, interval)
         }
         None => CorrectedRate::not_given(observed, TOO_FEW_OF_A_VERDICT),
     }
@@ -124,8 +128,13 @@ fn by_prediction(observed: Option<f64>, sample: &Sample, passed: u64, failed: u6
     let labelled = |label: usize| judged.iter().filter(|it| **it == label as f64).count() as u64;
     let rest = |n: u64, label: usize| vec![label as f64; n.saturating_sub(labelled(label)) as usize];
     let rest = [rest(failed, FAIL), rest(passed, PASS)].concat();
-    match ppi_mean(&human, &judged, &rest, sample.confidence()) {
-        Some(found) => CorrectedRate::of(observed, CorrectionMethod::PpiMean, found.estimate, found.interval),
+    let found = ppi_mean(&human, &judged, &rest, sample.confidence());
+    let interval = found.and_then(|it| labelled_interval(it.estimate, it.se, human.len() as u64, sample.confidence()));
+    match found.zip(interval) {
+        Some((found, interval)) => {
+            let rate = found.estimate.clamp(0.0, 1.0);
+            CorrectedRate::of(observed, CorrectionMethod::PpiMean, rate, interval)
+        }
         None => CorrectedRate::not_given(observed, NO_LABELS),
     }
 }
@@ -137,6 +146,50 @@ fn record(figures: &Figures) -> Option<EffectiveRecord> {
         Some(EffectiveTally { passed: value? * n?, judged: n? })
     };
     Some(EffectiveRecord { sensitivity: tally(&figures.sensitivity)?, specificity: tally(&figures.specificity)? })
+}
+
+/// Differences between two sides, of cases that people labelled on both and of the others.
+#[derive(Debug, Clone, Default)]
+pub struct LabelledDifferences {
+    human: Vec<f64>,
+    judged: Vec<f64>,
+    rest: Vec<f64>,
+    pairs: Pairs,
+}
+
+/// Fewer labels than this are too few to rely on.
+const ENOUGH_LABELS: u64 = 30;
+
+impl LabelledDifferences {
+    /// Adds a pair that people labelled: what they said of BASE and of NEW, and how far the judge's verdicts differ.
+    pub fn add_labelled(&mut self, said: [bool; 2], judged: f64) {
+        let number = |it: bool| f64::from(u8::from(it));
+        self.human.push(number(said[1]) - number(said[0]));
+        self.judged.push(judged);
+        *match said {
+            [true, true] => &mut self.pairs.both,
+            [true, false] => &mut self.pairs.only_base,
+            [false, true] => &mut self.pairs.only_new,
+            [false, false] => &mut self.pairs.neither,
+        } += 1;
+    }
+
+    /// Adds a pair of which only the judge's verdicts are known.
+    pub fn add_rest(&mut self, judged: f64) {
+        self.rest.push(judged);
+    }
+
+    /// The difference as people would have judged. `None` with fewer than 30 labelled pairs.
+    pub fn corrected(&self, confidence: Confidence) -> Option<CorrectedDifference> {
+        if self.pairs.n() < ENOUGH_LABELS {
+            return None;
+        }
+        let found = ppi_mean(&self.human, &self.judged, &self.rest, confidence)?;
+        // Where people saw no change, their pairs say how large one could be all the same.
+        let of_people = || paired_difference(self.pairs, confidence).map(|it| it.interval);
+        let interval = if found.se > 0.0 { found.interval.cut(-1.0, 1.0) } else { of_people()? };
+        Some(CorrectedDifference { difference: found.estimate, interval, method: CorrectionMethod::PpiMean })
+    }
 }
 
 impl Figures {

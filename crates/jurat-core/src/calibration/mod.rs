@@ -22,7 +22,7 @@ mod scale;
 mod slots;
 
 pub use choice::{Candidate, Chosen, choose};
-pub use correction::{CorrectedDifference, CorrectedRate, CorrectionMethod};
+pub use correction::{CorrectedDifference, CorrectedRate, CorrectionMethod, LabelledDifferences};
 pub use drift::Drift;
 pub use estimate::Estimate;
 pub use figures::{

@@ -43,6 +43,12 @@ impl Clusters {
         if known.len() == of.len() { Clusters::Alone } else { Clusters::Grouped(of) }
     }
 
+    /// The values of each cluster, added up.
+    pub(super) fn sums(&self, values: impl Iterator<Item = f64>) -> Vec<f64> {
+        let values: Vec<f64> = values.collect();
+        self.gathered(&values).iter().map(|it| it.sum).collect()
+    }
+
     /// The values of each cluster, added up; and how many there are. The order of clusters is that of their numbers.
     fn gathered(&self, values: &[f64]) -> Vec<Gathered> {
         let Clusters::Grouped(of) = self else {

@@ -1,7 +1,7 @@
 //! Pass rates corrected for the errors of the judge that gave the verdicts.
 
-use super::confidence::Confidence;
-use super::interval::Interval;
+use super::confidence::{Confidence, Side};
+use super::interval::{Interval, clopper_pearson};
 use super::sum::{mean, sum};
 use super::unpaired::Tally;
 
@@ -198,6 +198,26 @@ fn ppi_weight(human: &[f64], judged: &[f64], rest: &[f64]) -> Option<f64> {
 fn variance(values: &[f64]) -> Option<f64> {
     let middle = mean(values)?;
     Some(sum(values.iter().map(|it| (it - middle).powi(2))) / values.len() as f64)
+}
+
+/// The interval of a corrected pass rate: the exact one for as many independent labels as its standard error stands for, as [`effective_rate`] has it for clusters. `labels` is how many there
+/// are, which counts where they do not vary.
+///
+/// A normal interval around a rate near 0 or 1 is too short on the side that matters: where 90 % pass, it held 92 % of the time with a hundred labels.
+///
+/// [`effective_rate`]: super::effective_rate
+///
+/// ```
+/// use jurat_core::statistics::{Confidence, labelled_interval};
+///
+/// let found = labelled_interval(0.95, 0.025, 100, Confidence::USUAL).unwrap();
+/// assert_eq!(format!("{:.3} {:.3}", found.low, found.high), "0.874 0.987");
+/// ```
+pub fn labelled_interval(estimate: f64, se: f64, labels: u64, confidence: Confidence) -> Option<Interval> {
+    let rate = estimate.clamp(0.0, 1.0);
+    let varies = se > 0.0 && rate > 0.0 && rate < 1.0;
+    let effective = if varies { rate * (1.0 - rate) / (se * se) } else { labels as f64 };
+    clopper_pearson(effective * rate, effective, confidence, Side::Both)
 }
 
 /// Cases that the judge gave one verdict, and the labels that some of them got.

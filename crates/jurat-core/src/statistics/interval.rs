@@ -22,7 +22,7 @@ impl Interval {
     }
 
     /// The part of the range between two bounds.
-    pub(super) fn cut(self, low: f64, high: f64) -> Interval {
+    pub(crate) fn cut(self, low: f64, high: f64) -> Interval {
         Interval { low: self.low.clamp(low, high), high: self.high.clamp(low, high) }
     }
 }

@@ -6,6 +6,7 @@
 //! What cannot be computed from an input is `None`, never a number that looks like one: no interval of one cluster, no rate of no judgement.
 
 mod agreement;
+mod amount;
 mod bootstrap;
 mod cluster;
 mod confidence;
@@ -29,6 +30,7 @@ pub use agreement::{
     Ac1, Alpha, Confusion, Kappa, LabelScore, Level, Share, Weights, cohen_kappa, gwet_ac1, krippendorff_alpha,
     label_scores, weighted_ac1, weighted_alpha,
 };
+pub use amount::{amount_mean, amount_ratio};
 pub use bootstrap::bca;
 pub use cluster::{
     ClusterMean, ClusterVariance, Clusters, EffectiveDifference, EffectiveRate, PooledDifference, Ratio, RowTally,
@@ -36,8 +38,9 @@ pub use cluster::{
 };
 pub use confidence::{Confidence, Side};
 pub use corrected::{
-    Corrected, EffectiveRecord, EffectiveTally, JudgeRecord, PpiMean, RoganGladen, Stratum, poststratified, ppi_mean,
-    rogan_gladen, rogan_gladen_difference, rogan_gladen_difference_effective, rogan_gladen_effective,
+    Corrected, EffectiveRecord, EffectiveTally, JudgeRecord, PpiMean, RoganGladen, Stratum, labelled_interval,
+    poststratified, ppi_mean, rogan_gladen, rogan_gladen_difference, rogan_gladen_difference_effective,
+    rogan_gladen_effective,
 };
 pub use evidence::{
     Beyond, MeanBets, PairedBets, RateEvidence, cs_empirical_bernstein, cs_mean, cs_rate, cs_share, e_mean, e_paired,

@@ -8,7 +8,7 @@ use jurat_format::id;
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
-use jurat_format::value::{Content, Node, Span, Spanned, Val, shown_within};
+use jurat_format::value::{Content, Node, Span, Spanned, Step, Val, Value, shown_within};
 
 use super::evaluators;
 use super::judging::{self, Judge};
@@ -56,6 +56,23 @@ impl Task {
             (None, TaskKind::Check(check)) => Some(check.kind().to_owned()),
             (None, _) => None,
         }
+    }
+
+    /// The least and the most that its score can be, where the output of its judge says so: `score`, or the member that it looks at.
+    pub fn score_range(&self) -> Option<(f64, f64)> {
+        let TaskKind::Judge(judge) = &self.kind else { return None };
+        let schema = &judge.output.as_ref()?.schema;
+        let member = |schema: &'_ Value, key: &str| schema.get("properties")?.as_map()?.get(key).cloned();
+        let at_path = || {
+            let path = self.comparison.as_ref()?.path.as_ref()?;
+            path.value.steps().iter().try_fold(schema.clone(), |schema, step| match step {
+                Step::Key(key) => member(&schema, key),
+                _ => None,
+            })
+        };
+        let of_score = member(schema, "score").or_else(at_path)?;
+        let end = |key: &str| of_score.get(key).and_then(Val::as_f64).filter(|it| it.is_finite());
+        end("minimum").zip(end("maximum")).filter(|(low, high)| low < high)
     }
 
     /// Whether it may pass or fail, rather than only measure. What its evaluator returns may decide as well: [`super::Suite::decides`].

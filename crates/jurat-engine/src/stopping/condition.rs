@@ -5,12 +5,13 @@ use jurat_core::gate::{Condition, Kind, RepetitionRule, Wants};
 use jurat_core::plan::TaskIx;
 use jurat_core::statistics::{Confidence, pairs_needed_not_worse, rows_needed};
 use jurat_core::stopping::{Claim, Look, Range, Rest, Risk, Step};
-use jurat_core::suite::{Gate, Suite};
+use jurat_core::suite::{Gate, Suite, Task};
+use jurat_format::id::same_id;
 use jurat_format::value::{FieldPath, Spanned};
 use jurat_store::run::Column;
 
-use super::StopError;
 use super::index::{IndexedRow, RowIndex};
+use super::{StopError, task_name};
 use crate::contrast::{Group, Reference, passes};
 
 /// The power of the fixed test whose rows decide how the risk is divided.
@@ -66,7 +67,10 @@ impl Watched {
             let is = |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
             is(&prompt, &it.prompt) && is(&subject, &it.subject)
         };
-        let span = condition.range.map(|(low, high)| high - low).filter(|_| selector.is_score);
+        let named = selector.task.as_ref().map(|it| it.value.as_str());
+        let task = suite.tasks.iter().find(|it| named.is_some_and(|name| same_id(name, &task_name(it))));
+        let range = condition.range.or_else(|| task.and_then(Task::score_range));
+        let span = range.map(|(low, high)| high - low).filter(|_| selector.is_score);
         if selector.is_score && span.is_none() {
             return Err(StopError::NoRange { condition: condition.id.value.clone() });
         }

@@ -56,7 +56,9 @@ pub enum StopError {
     NoBase { condition: String },
     #[error("condition `{condition}` needs `expect`: how much better NEW is thought to be, beyond `better`")]
     NoExpectation { condition: String },
-    #[error("condition `{condition}` needs `range`: the ends of the scale of its score, such as `range: [0, 10]`")]
+    #[error(
+        "condition `{condition}` needs `range`, the ends of the scale of its score, such as `range: [0, 10]`: the output of its judge has no `minimum` and `maximum`"
+    )]
     NoRange { condition: String },
     #[error("{side} has no task `{task}`")]
     NoTask { side: &'static str, task: String },

@@ -1,5 +1,6 @@
 //! What a comparison says, in sentences that need no statistics to be understood.
 
+use jurat_core::calibration::CorrectionMethod;
 use jurat_core::contrast::{Contrast, Line, PairCounts};
 use jurat_core::statistics::{Confidence, Interval, Word};
 
@@ -19,8 +20,12 @@ pub fn headline(contrast: &Contrast, confidence: Confidence, is_plain: bool) -> 
 fn corrected(line: &Line) -> Option<String> {
     let (task, found) = (line.about.task()?, line.corrected.as_ref()?);
     let Interval { low, high } = found.interval;
+    let condition = match found.method {
+        CorrectionMethod::RoganGladen => ", if the judge errs as it did on the labelled cases",
+        CorrectionMethod::PpiMean | CorrectionMethod::Poststratified => ", by what people said of cases on both sides",
+    };
     Some(format!(
-        "Corrected for the errors of its judge, `{task}` differs by {} points ({} – {}), if the judge errs as it did on the labelled cases.",
+        "Corrected for the errors of its judge, `{task}` differs by {} points ({} – {}){condition}.",
         points(found.difference),
         points(low),
         points(high)

@@ -150,7 +150,7 @@ impl<'c> Contrasting<'c> {
             labels.extend(self.label_changes(&was, &now)?);
         }
         adjust(&mut tasks.iter_mut().collect::<Vec<_>>(), confidence);
-        self.correct(&mut tasks);
+        self.correct(&mut tasks)?;
         adjust(&mut scores.iter_mut().collect::<Vec<_>>(), confidence);
         let mut lines = vec![headline, judgements.finish(confidence)];
         lines.retain(|it| it.about == About::Cases || it.pairs > 0);

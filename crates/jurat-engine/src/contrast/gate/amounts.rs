@@ -1,7 +1,7 @@
 //! Conditions on what cases take: cost, tokens, latency.
 
 use jurat_core::gate::{Bounds, GateVerdict, Limit, Wants};
-use jurat_core::statistics::{Clusters, Confidence, cluster_mean, quantile_interval, ratio_of_means};
+use jurat_core::statistics::{Clusters, Confidence, amount_mean, amount_ratio, quantile_interval};
 use jurat_store::run::Column;
 
 use super::bounds::{bounds_of, rows_for_interval};
@@ -87,12 +87,12 @@ impl Gating<'_> {
                 of_quantile(&ratios, 0.5, both)
             }
             (_, true) => {
-                let found = ratio_of_means(&base, &new, &clusters, both);
+                let found = amount_ratio(&base, &new, &clusters, both);
                 (found.map(|it| it.ratio), bounds_of(found.and_then(|it| it.interval)))
             }
             (Amounts::LatencyP95, false) => of_quantile(&new, 0.95, both),
             (_, false) => {
-                let found = cluster_mean(&new, &clusters, both);
+                let found = amount_mean(&new, &clusters, both);
                 (found.map(|it| it.mean), bounds_of(found.and_then(|it| it.interval)))
             }
         };
