@@ -16,7 +16,7 @@ import jurat
 from jurat import _jurat, spec
 from jurat.errors import DataError, UsageError
 from jurat.scenario import NumericTolerance, Question, Scenario, all_of, turn_count_eq
-from jurat.spec import Agent, AgentCase, Assertion, Check, Evaluate, Judge, Outcome, TaskThresholds, Thresholds, check, compare, suite, template
+from jurat.spec import Agent, AgentCase, Assertion, Cel, Check, Evaluate, Group, Judge, Outcome, TaskThresholds, Thresholds, check, compare, suite, template
 
 SOURCES = Path(__file__).parents[1] / "jurat" / "spec"
 
@@ -31,7 +31,7 @@ def test_a_generated_module_is_what_the_schema_says(name: str) -> None:
 
 def test_every_key_of_a_task_is_a_parameter_of_some_class() -> None:
     keys = set(spec_source.schema()["$defs"]["task"]["properties"])
-    classes = (Assertion, Judge, Evaluate, Check, Outcome)
+    classes = (Assertion, Cel, Judge, Evaluate, Check, Group, Outcome)
     known = {name.rstrip("_") for it in classes for name in inspect.signature(it).parameters}
     # Written otherwise in Python: other names of the same, and keys that one parameter stands for.
     otherwise = {"context_path", "item_context_path", "operator", "expected_value", "condition", "required", "with", "evaluate", "judge", "assert"}

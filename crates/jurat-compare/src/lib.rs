@@ -38,6 +38,7 @@ mod semantic_match;
 mod set_containment;
 mod substrings;
 mod text;
+mod text_forms;
 mod trace;
 
 pub use args::{ArgError, Args, Flaw};
@@ -100,6 +101,7 @@ families! {
     Membership in membership<'v>,
     Text in text<'v>,
     Matches in matches,
+    TextForms in text_forms,
     Length in length<'v>,
     Kind in kind,
     Emptiness in emptiness,

@@ -77,20 +77,27 @@ impl Test for Comparison<'_> {
     }
 
     fn flaw(&self) -> Option<String> {
-        let is_word = |it: Option<char>| it.is_some_and(in_word);
-        let is_bounded = is_word(self.part.chars().next()) && is_word(self.part.chars().next_back());
-        (matches!(self.place, Operator::ContainsWord) && !is_bounded).then(|| {
-            if self.part.is_empty() {
-                return "an empty text is never a whole word; write the word".to_owned();
-            }
-            let part = shown(&Val::from(&*self.part));
-            format!("{part} does not begin and end with a letter, a digit or `_`, so it is never a whole word; use `contains`")
-        })
+        if let Operator::ContainsWord = self.place { word_flaw(&self.part) } else { None }
     }
 }
 
+/// Why a text is never a whole word, if it is not.
+pub(super) fn word_flaw(part: &str) -> Option<String> {
+    let is_word = |it: Option<char>| it.is_some_and(in_word);
+    let is_bounded = is_word(part.chars().next()) && is_word(part.chars().next_back());
+    (!is_bounded).then(|| {
+        if part.is_empty() {
+            return "an empty text is never a whole word; write the word".to_owned();
+        }
+        let part = shown(&Val::from(part));
+        format!(
+            "{part} does not begin and end with a letter, a digit or `_`, so it is never a whole word; use `contains`"
+        )
+    })
+}
+
 /// Whether `word` stands between two word boundaries, the `\b` of regular expressions.
-fn contains_word(text: &str, word: &str) -> bool {
+pub(super) fn contains_word(text: &str, word: &str) -> bool {
     let mut from = 0;
     while let Some(found) = text[from..].find(word) {
         let start = from + found;

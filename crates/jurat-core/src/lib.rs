@@ -61,4 +61,5 @@ pub mod task;
 pub mod template;
 mod text_file;
 pub mod tool;
+pub mod transform;
 pub mod verdict;

@@ -28,6 +28,20 @@ choices! {
         Condition = "condition",
         /// `required: true`: it routes, and is counted.
         Required = "required",
+        /// It is in a group, which is counted in its place.
+        Member = "member",
+    }
+}
+
+impl Gate {
+    /// Whether tasks that depend on it are skipped when it fails.
+    pub fn routes(self) -> bool {
+        matches!(self, Gate::Condition | Gate::Required)
+    }
+
+    /// Whether its own result is counted.
+    pub fn is_counted(self) -> bool {
+        matches!(self, Gate::None | Gate::Required)
     }
 }
 

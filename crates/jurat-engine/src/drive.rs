@@ -12,6 +12,7 @@ use jurat_format::value::Val;
 use jurat_host::HostFiles;
 use jurat_model::tool::Toolbox;
 
+use crate::attachments::{Attachments, ReadMedia};
 use crate::case_source::OpenCase;
 use crate::clock::Clock;
 use crate::effect_lane::{EffectLane, TIMEOUT};
@@ -113,13 +114,14 @@ pub(crate) struct Live<'l> {
     /// The tools that are the case's own.
     pub(crate) tools: Option<Toolbox>,
     pub(crate) memory: Memory,
+    media: ReadMedia,
     turn: Cell<Option<u32>>,
 }
 
 impl<'l> Live<'l> {
     pub(crate) fn new(lane: &'l EffectLane<'l>, case: &'l OpenCase, name: CaseLabel<'l>) -> Live<'l> {
         let (clock, tools, memory, turn) = (None, None, Memory::default(), Cell::new(None));
-        Live { lane, case, name, clock, tools, memory, turn }
+        Live { lane, case, name, clock, tools, memory, media: ReadMedia::default(), turn }
     }
 
     /// What a check sees: files in the directory of its definition and in that of the rows that runs come from, and the evidence.
@@ -142,20 +144,34 @@ impl<'l> Live<'l> {
         CheckEnvironment { host_files: HostFiles { definition, run }, source, evidence, memory: &self.memory }
     }
 
+    /// Where files are that are sent: beside the row, or beside the prompt that names them.
+    fn attachments(&self, site: StepSite) -> Attachments<'_> {
+        let plan = self.lane.store.plan;
+        let task = site.asker.task().and_then(|it| plan.tasks.get(it.index()));
+        let chat = match task {
+            Some(task) => task.work.judge().map(|it| &it.prompt),
+            None => plan.ask.as_ref().and_then(|it| it.chats().next()),
+        };
+        let definition = chat.map(|it| it.home.clone()).unwrap_or_default();
+        let rows = self.lane.rows.home(self.case.place.source).map_or_else(|| definition.clone(), Path::to_owned);
+        Attachments { rows, definition, read: &self.media }
+    }
+
     /// What an action gets: one that gathers evidence, the time that is left and the tools of the case; one that judges it, what a check sees.
     fn context<'e>(&'e self, moment: Moment<'e>, step: &'e Step) -> ActionContext<'e> {
         let callable = step.callable.as_ref();
+        let attachments = Some(self.attachments(step.site));
         match moment.evidence.filter(|_| !gathers(step.site.asker)) {
             Some(evidence) => {
                 let check = Some(self.environment(step.site, evidence));
-                ActionContext { callable: None, tools: None, check, timeout: TIMEOUT }
+                ActionContext { callable: None, tools: None, check, attachments, timeout: TIMEOUT }
             }
             None => {
                 let timeout = match self.case.source {
                     CaseSource::Agent(ix) => self.lane.store.plan.cases[ix].agent.limits.time.saturating_add(TIMEOUT),
                     _ => self.clock.as_ref().and_then(Clock::left).unwrap_or(TIMEOUT),
                 };
-                ActionContext { callable, tools: self.tools.as_ref(), check: None, timeout }
+                ActionContext { callable, tools: self.tools.as_ref(), check: None, attachments, timeout }
             }
         }
     }
@@ -167,7 +183,9 @@ impl Outcomes for Live<'_> {
         let (case_ix, name, site) = (self.case.case_ix, self.name, step.site);
         let at = At { case_ix, turn: self.case.turn, name, site, node: moment.node, clock };
         let context = match step.request {
-            Request::Model(_) => ActionContext::default(),
+            Request::Model(_) => {
+                ActionContext { attachments: Some(self.attachments(site)), ..ActionContext::default() }
+            }
             Request::Action(_) => self.context(moment, &step),
         };
         self.lane.effects.outcome(at, &step.request, step.max_requests, &context).await.map(Some)

@@ -169,7 +169,7 @@ impl Effects<'_> {
             Source::World { .. } => self.found(at, request, max_requests, context).await?,
         };
         let awaited = found.is_awaited.then_some(found.key);
-        let written = self.write(at, request, max_requests, found).await;
+        let written = self.write(at, request, max_requests, found, context).await;
         // Only now: a case that asks the same between an answer and its commit would not find it written down yet.
         let others = awaited.and_then(|key| self.in_flight.borrow_mut().remove(&key)).unwrap_or_default();
         if let Ok(outcome) = &written {
@@ -330,6 +330,9 @@ impl Effects<'_> {
         if let Some(fault) = at.clock.and_then(Clock::fault) {
             return fault;
         }
+        let log = if let Source::World { log, .. } = &self.source { *log } else { None };
+        let filled = context.attachments.as_ref().and_then(|it| it.read.filled(request, log));
+        let request = filled.as_ref().unwrap_or(request);
         let asked = at.clock.map(Clock::asks);
         // A request that waits for its turn is not in flight.
         let is_in_flight = AtomicBool::new(false);
@@ -382,7 +385,14 @@ impl Effects<'_> {
     }
 
     /// Writes an outcome down and waits for the commit, unless it is safe already.
-    async fn write(&self, at: At<'_>, request: &Request, max_requests: u32, found: Found) -> Result<Outcome, RunError> {
+    async fn write(
+        &self,
+        at: At<'_>,
+        request: &Request,
+        max_requests: u32,
+        found: Found,
+        context: &ActionContext<'_>,
+    ) -> Result<Outcome, RunError> {
         let stored = Stored::of(request, found.endpoint.as_deref());
         let answer = match &found.outcome {
             Outcome::Answer(answer) => Some(answer),
@@ -411,6 +421,11 @@ impl Effects<'_> {
             outcome: found.copied.unwrap_or_else(|| outcome_json(&found.outcome)),
             reused: found.is_reused,
             journal,
+            media: context
+                .attachments
+                .as_ref()
+                .map(|it| it.read.stored_with(request, &found.outcome))
+                .unwrap_or_default(),
         };
         if is_safe && self.writer.bytes_of_copies() < MOST_COPIES {
             self.writer.copy(effect)?;
@@ -470,6 +485,7 @@ fn turn_words(site: StepSite) -> String {
         Some(Slot::Edge) => format!("the condition of edge {number}"),
         Some(Slot::Tools) => format!("the tools of server {number}"),
         Some(Slot::Outcome) => format!("criterion {number}"),
+        Some(Slot::Attach) => "the files that are sent".to_owned(),
         Some(Slot::Rubric(ix)) => format!("rating {}", ix + 1),
         None => format!("slot {}", site.slot),
     }

@@ -246,7 +246,7 @@ impl KnownIds {
 /// What tasks see of a row, and why a row that should be the run of an agent is none.
 fn seen(records: &Records, row: Value) -> (Value, Option<String>) {
     if !records.is_runs {
-        return (row, None);
+        return (records.with_defaults(row).into_owned(), None);
     }
     match run::evidence(row.borrowed()).map(Val::into_owned) {
         Ok(seen) => (seen, None),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jurat_core::calibration::JudgeParts;
 use jurat_core::plan::TaskIx;
+use jurat_core::prompt::Chat;
 use jurat_core::suite::{EvaluatorKind, Judge, Model, Suite, Task, TaskKind, UsedJudge};
 use jurat_store::run::TaskHead;
 
@@ -52,7 +53,12 @@ pub(crate) fn judge_parts(view: &RunView, task: TaskIx) -> (JudgeParts, Vec<(Str
             let found = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value);
             parts.extend(found.map(|it| ("evaluator".to_owned(), evaluator(&it.kind))));
         }
-        TaskKind::Assert | TaskKind::Outcome(_) | TaskKind::Check(_) | TaskKind::Evaluation { .. } => {}
+        TaskKind::Assert
+        | TaskKind::Outcome(_)
+        | TaskKind::Check(_)
+        | TaskKind::Cel(_)
+        | TaskKind::Group(_)
+        | TaskKind::Evaluation { .. } => {}
     }
     (JudgeParts(parts), models)
 }
@@ -78,8 +84,8 @@ fn asking_parts(judge: &Judge, models: &[(String, String)]) -> impl Iterator<Ite
     let parts = [
         ("model", join(|it| &it.0)),
         ("settings", join(|it| &it.1)),
-        ("system", judge.system.as_ref().map_or_else(String::new, |it| it.prompt.text().to_owned())),
-        ("prompt", judge.prompt.prompt.text().to_owned()),
+        ("system", judge.system.as_ref().map_or_else(String::new, |it| Chat::of(it.prompt.clone()).text())),
+        ("prompt", judge.prompt.chat.text()),
         ("output", judge.output.as_ref().map(|it| it.schema.to_json()).unwrap_or_default()),
         ("panel", judge.panel.len().to_string()),
         ("repeat", judge.repeat.to_string()),

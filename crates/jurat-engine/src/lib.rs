@@ -13,6 +13,7 @@
 //! * [`view`]: a run, read back; [`contrast`]: runs compared with each other; [`calibration`]: its judges compared with people.
 
 mod agents;
+mod attachments;
 mod breaker;
 mod budget;
 pub mod calibration;
@@ -54,6 +55,7 @@ mod tally;
 mod variants;
 pub mod view;
 
+pub use attachments::Attachments;
 pub use budget::{Admitted, Amount, Budget, BudgetLimits};
 pub use case_label::CaseLabel;
 pub use definition::{documents, suite_hash};

@@ -22,6 +22,7 @@ use jurat_model::{
 };
 
 use crate::agents::{self, Agents};
+use crate::attachments::attached;
 use crate::effects::no_model;
 use crate::evaluators::Evaluators;
 use crate::host_function::call_apart;
@@ -232,12 +233,12 @@ impl Models {
                     self.agents.performer(case, endpoint.map(|it| agents::endpoint_value(it)), &self.servers)?;
                 Some(Performer { endpoint, ..performer })
             }
-            Action::Call { .. } | Action::Look { .. } | Action::Hook { .. } => None,
+            Action::Call { .. } | Action::Look { .. } | Action::Attach { .. } | Action::Hook { .. } => None,
         }
     }
 
     async fn act(&self, action: &Action, context: &ActionContext<'_>, stop: &Stop) -> Outcome {
-        let ActionContext { callable, tools, check, timeout } = context;
+        let ActionContext { callable, tools, check, attachments, timeout } = context;
         let (tools, timeout) = (tools.unwrap_or(&self.tools), *timeout);
         match action {
             Action::ListTools { server } => tools.list(server, timeout).await,
@@ -245,6 +246,10 @@ impl Models {
             Action::Call { name, arguments } => called(name, *callable, arguments).await,
             Action::Evaluate { source, arguments, .. } => self.evaluators.call(source, arguments).await,
             Action::Look { looks } => looked(looks, check.as_ref()),
+            Action::Attach { files } => match attachments {
+                Some(attachments) => attached(files, attachments),
+                None => nowhere("files are read for cases alone"),
+            },
             Action::Run { case, model, replicate, .. } => {
                 let request = agents::Request { model: model.clone(), replicate: *replicate };
                 self.agents.run(self, tools, (case, request), stop).await

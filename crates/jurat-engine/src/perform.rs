@@ -15,6 +15,7 @@ use jurat_host::HostFiles;
 use jurat_model::{Toolbox, Turn};
 
 use crate::Stop;
+use crate::attachments::Attachments;
 
 /// A request that is performed, and everything that its performer gets with it.
 #[derive(Clone, Copy)]
@@ -48,6 +49,8 @@ pub struct ActionContext<'a> {
     pub tools: Option<&'a Toolbox>,
     /// When a check acts.
     pub check: Option<CheckEnvironment<'a>>,
+    /// The files of the case, for requests that send some.
+    pub attachments: Option<Attachments<'a>>,
     pub timeout: Duration,
 }
 

@@ -119,6 +119,7 @@ impl RecordLane<'_> {
             && !plan.footprint.is_all()
             && !plan.narrows()
             && !self.rows.has_runs()
+            && !self.rows.has_defaults()
             && !may_be_refused(text)
         {
             let started = Instant::now();

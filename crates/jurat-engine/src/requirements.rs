@@ -7,8 +7,9 @@
 
 use std::path::{Path, PathBuf};
 
+use jurat_core::effect::MOST_BYTES;
 use jurat_core::plan::Plan;
-use jurat_core::suite::{AgentCaseText, ServerSpec, Suite};
+use jurat_core::suite::{AgentCaseText, ServerSpec, Suite, TaskKind};
 use jurat_format::codes;
 use jurat_format::problem::{Problem, listed, listed_all, nearest};
 use jurat_format::source::Files;
@@ -88,6 +89,7 @@ pub(crate) fn require(
     let tool_options =
         ToolboxOptions { proxies: place.proxies, supervisor: place.supervisor, ..ToolboxOptions::default() };
     let tools = missing.tools(&suite.tools, env, tool_options);
+    missing.sent_files(files);
     let workers = Workers { program: worker.clone(), is_unsafe: conditions.unsafe_code };
     missing.evaluators(plan, &main_folder(definition.sources), &workers, evaluators);
     let environment = AgentEnvironment {
@@ -128,6 +130,22 @@ struct Missing<'m> {
 }
 
 impl Missing<'_> {
+    /// Files that every case sends must be there.
+    fn sent_files(&mut self, files: &dyn Files) {
+        let of_ask = self.suite.ask.iter().flat_map(|it| it.prompts.iter().map(|it| &it.prompt));
+        let of_tasks = self.suite.tasks.iter().filter_map(|it| match &it.kind {
+            TaskKind::Judge(judge) => Some(&judge.prompt),
+            _ => None,
+        });
+        for (chat, file) in of_ask.chain(of_tasks).flat_map(|chat| chat.files.iter().map(move |it| (chat, it))) {
+            if let Err(error) = files.read(&chat.chat.home.join(&file.value), MOST_BYTES) {
+                let problem = Problem::new(&codes::NOT_FOUND, format!("`{}` cannot be sent: {error}", file.value));
+                let help = "paths are relative to the file that holds them; a value of the row is `${path}`";
+                self.problems.push(problem.at(file.span, "named here").help(help));
+            }
+        }
+    }
+
     fn roles(
         &mut self,
         definition: Definition<'_>,

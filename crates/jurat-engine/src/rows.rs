@@ -116,6 +116,11 @@ impl<'r> Rows<'r> {
         self.sections.get(source as usize).is_some_and(|it| it.is_runs)
     }
 
+    /// Whether some rows get what they do not have themselves.
+    pub(crate) fn has_defaults(&self) -> bool {
+        self.sections.iter().any(|it| !it.defaults.is_empty())
+    }
+
     /// What tasks see of a row: a row that is not an object has one name, a run has what can be read from it; or why there is nothing to see.
     pub(crate) fn base<'v>(&self, source: u32, record: Record<'v>) -> Result<Val<'v>, Verdict> {
         let Record { value: row, repeated_key } = record;
@@ -130,6 +135,7 @@ impl<'r> Rows<'r> {
                 let evidence = run::evidence(row).map_err(Verdict::error)?;
                 of_run(&evidence).map_or(Ok(evidence), Err)
             }
+            Some(section) if !section.defaults.is_empty() => Ok(section.with_defaults(base_context(row)).into_owned()),
             _ => Ok(base_context(row)),
         }
     }

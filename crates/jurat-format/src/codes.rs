@@ -32,6 +32,7 @@ codes! {
     NOT_SUPPORTED = Error "suite::not_supported", "a part of the format that this version does not run";
     BAD_ID = Error "suite::bad_id", "an id with characters that ids do not have";
     BAD_PATH = Error "suite::bad_path", "a field path that cannot be read";
+    BAD_TEMPLATE = Error "suite::bad_template", "a Jinja template that cannot be rendered";
     BAD_SCHEMA = Error "suite::bad_schema", "an output schema that is not a JSON Schema";
     UNKNOWN_OPERATOR = Error "suite::unknown_operator", "an operator that does not exist";
     BAD_OPERAND = Error "suite::bad_operand", "an expected value or parameter that the operator cannot use";

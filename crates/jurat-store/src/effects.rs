@@ -1,6 +1,8 @@
 //! Effects as they are written down: in the log of a run, and in the journal of a project.
 
-use jurat_core::effect::{Asker, EffectKey, StepSite};
+use std::sync::Arc;
+
+use jurat_core::effect::{Asker, EffectKey, MediaDigest, StepSite};
 use jurat_core::plan::{CaseIx, TaskIx};
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -33,6 +35,8 @@ pub struct RecordedEffect {
     pub reused: bool,
     /// Whether it also goes into the project's journal. A run that is resumed finds it there, so that it is safe before the file of the run has it.
     pub journal: bool,
+    /// The bytes of images, audio and documents that the request has or the outcome names. Each is stored once.
+    pub media: Vec<(MediaDigest, Arc<[u8]>)>,
 }
 
 /// An effect of a run, as it was written down.

@@ -3,7 +3,7 @@
 use jurat_format::value::Val;
 
 use crate::members::{Members, setters};
-use crate::{Output, Prompt};
+use crate::{Output, Prompt, Transform};
 
 /// What a model is asked about each row. Several prompts and several models form a matrix.
 ///
@@ -71,6 +71,12 @@ impl Ask {
     /// The same, but the answer must have these fields; tasks find them under `parsed`.
     pub fn output(mut self, output: Output) -> Ask {
         output.write(&mut self.members);
+        self
+    }
+
+    /// The same, but something is done to each answer before it is judged; the answer itself stays under `original_output`.
+    pub fn transform(mut self, transform: Transform) -> Ask {
+        self.members.given("transform", transform.value());
         self
     }
 

@@ -293,6 +293,22 @@ operators! {
     text ends_with "is text that ends with the operand" ends_with(".");
     text contains_word "is text in which the operand stands as a whole word" contains_word("gas");
     text matches "is text that the regular expression matches somewhere" matches(r"^INV-\d{4}$");
+    text not_starts_with "is text that does not start with the operand" not_starts_with("Dear");
+    text not_ends_with "is text that does not end with the operand" not_ends_with(".");
+    text not_contains_word "is text in which the operand does not stand as a whole word" not_contains_word("gas");
+    text not_matches "is text that the regular expression matches nowhere" not_matches(r"inv-\d{4}");
+    text equals_ignoring_case "is text that equals the operand without regard to case" equals_ignoring_case("yes");
+    text not_equals_ignoring_case "is text that differs from the operand in more than case" not_equals_ignoring_case("yes");
+    text contains_ignoring_case "is text with the operand in it, without regard to case" contains_ignoring_case("refund");
+    text not_contains_ignoring_case "is text without the operand in it, whatever its case" not_contains_ignoring_case("refund");
+    text starts_with_ignoring_case "is text that starts with the operand, without regard to case" starts_with_ignoring_case("Dear");
+    text not_starts_with_ignoring_case "is text that does not start with the operand, whatever its case" not_starts_with_ignoring_case("Dear");
+    text ends_with_ignoring_case "is text that ends with the operand, without regard to case" ends_with_ignoring_case(".");
+    text not_ends_with_ignoring_case "is text that does not end with the operand, whatever its case" not_ends_with_ignoring_case(".");
+    text contains_word_ignoring_case "is text in which the operand stands as a whole word, without regard to case" contains_word_ignoring_case("gas");
+    text not_contains_word_ignoring_case "is text in which the operand does not stand as a whole word, whatever its case" not_contains_word_ignoring_case("gas");
+    text matches_ignoring_case "is text that the regular expression matches somewhere, without regard to case" matches_ignoring_case(r"inv-\d{4}");
+    text not_matches_ignoring_case "is text that the regular expression matches nowhere, whatever the case" not_matches_ignoring_case(r"inv-\d{4}");
 
     number has_length_equal "has exactly this number of characters, items or members" has_length_equal(3);
     number has_length_greater_than "has more characters, items or members" has_length_greater_than(20);

@@ -171,6 +171,7 @@ mod running;
 pub mod scenario;
 mod suite;
 mod task;
+mod transform;
 mod value;
 mod worker;
 
@@ -185,12 +186,13 @@ pub use journal::Journal;
 pub use model::{IntoReply, Model, Question, Reply};
 pub use output::Output;
 pub use problems::{Problem, Problems};
-pub use prompt::Prompt;
+pub use prompt::{ChatMessage, ChatPart, Prompt};
 pub use rows::RowFiles;
 pub use run::{Case, Run, TaskResult};
 pub use running::{Note, Running, Watch};
 pub use suite::Suite;
-pub use task::{Assertion, Evaluate, Judge, Task};
+pub use task::{Assertion, Cel, Evaluate, Group, Judge, Task};
+pub use transform::Transform;
 pub use value::Value;
 pub use worker::{run_code_with, serve_as_worker};
 

@@ -8,7 +8,7 @@ use crate::check::Check;
 use crate::compare::Comparison;
 use crate::members::{Members, setters};
 use crate::value::given;
-use crate::{Error, Output, Prompt};
+use crate::{Error, Output, Prompt, Transform};
 
 /// A value of the case, or of the results of other tasks, compared with something.
 ///
@@ -102,6 +102,12 @@ impl Assertion {
     /// ```
     pub fn of_everything(id: impl Into<String>, comparison: Comparison) -> Assertion {
         Assertion { id: id.into(), members: Members::default(), path: None, comparison }
+    }
+
+    /// The same, but something is done to the value before it is compared.
+    pub fn transform(mut self, transform: Transform) -> Assertion {
+        self.members.given("transform", transform.value());
+        self
     }
 }
 
@@ -227,6 +233,88 @@ impl Evaluate {
     }
 }
 
+/// An expression over the case, in CEL: true passes and false fails; a number or a text is measured, or compared.
+///
+/// ```
+/// use jurat::{Cel, compare::less_than};
+///
+/// Cel::new("brief", "size(answer) < 200 && lang in ['en', 'de']");
+/// Cel::new("words", "size(answer.split(' '))").passes_when(less_than(50));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Cel {
+    id: String,
+    members: Members,
+    comparison: Option<Comparison>,
+}
+
+impl Cel {
+    /// An expression over the case.
+    pub fn new(id: impl Into<String>, expression: impl Into<String>) -> Cel {
+        let mut members = Members::default();
+        members.put("cel", expression.into());
+        Cel { id: id.into(), members, comparison: None }
+    }
+
+    /// The same, judged: it passes when what the expression gives compares well.
+    pub fn passes_when(self, comparison: Comparison) -> Cel {
+        Cel { comparison: Some(comparison), ..self }
+    }
+}
+
+/// Several tasks that give one verdict. Its members are judged and shown; the group is counted in their place.
+///
+/// ```
+/// use jurat::Group;
+///
+/// Group::any("helpful", ["cites", "explains"]);
+/// Group::at_least("solid", 2, ["short", "polite", "right"]);
+/// Group::weighted("good", [("right", 3.0), ("polite", 1.0)], 0.7);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Group {
+    id: String,
+    members: Members,
+}
+
+impl Group {
+    fn of(id: impl Into<String>, rule: impl IntoIterator<Item = (&'static str, Val<'static>)>) -> Group {
+        let mut members = Members::default();
+        members.put("group", Val::Map(rule.into_iter().collect()));
+        Group { id: id.into(), members }
+    }
+
+    /// Passes when each of these tasks passes.
+    pub fn all(id: impl Into<String>, tasks: impl IntoIterator<Item: Into<String>>) -> Group {
+        Group::of(id, [("all", texts(tasks))])
+    }
+
+    /// Passes when one of these tasks passes.
+    pub fn any(id: impl Into<String>, tasks: impl IntoIterator<Item: Into<String>>) -> Group {
+        Group::of(id, [("any", texts(tasks))])
+    }
+
+    /// Passes when at least `n` of these tasks pass.
+    pub fn at_least(id: impl Into<String>, n: u32, tasks: impl IntoIterator<Item: Into<String>>) -> Group {
+        Group::of(id, [("at_least", Val::I(i64::from(n))), ("of", texts(tasks))])
+    }
+
+    /// Passes when the weighted mean of what these tasks give reaches the threshold.
+    pub fn weighted<N: Into<String>>(
+        id: impl Into<String>,
+        weights: impl IntoIterator<Item = (N, f64)>,
+        threshold: f64,
+    ) -> Group {
+        let weights = weights.into_iter().map(|(task, weight)| (task.into(), Val::F(weight)));
+        let weights = Val::Map(weights.collect());
+        Group::of(id, [("weights", weights), ("threshold", Val::F(threshold))])
+    }
+}
+
+fn texts(items: impl IntoIterator<Item: Into<String>>) -> Val<'static> {
+    items.into_iter().map(|it| Val::from(it.into())).collect()
+}
+
 /// What every kind of task has.
 macro_rules! every_task {
     ($($kind:ident),*) => {
@@ -264,13 +352,29 @@ macro_rules! every_task {
     };
 }
 
-every_task!(Assertion, Check, Evaluate, Judge);
+every_task!(Assertion, Cel, Check, Evaluate, Group, Judge);
 
 impl From<Assertion> for Task {
     fn from(assertion: Assertion) -> Task {
         let Assertion { id, mut members, path, comparison } = assertion;
         members.extend(comparison.members(path));
         Task { id, members }
+    }
+}
+
+impl From<Cel> for Task {
+    fn from(cel: Cel) -> Task {
+        let Cel { id, mut members, comparison } = cel;
+        if let Some(comparison) = comparison {
+            members.extend(comparison.members(None));
+        }
+        Task { id, members }
+    }
+}
+
+impl From<Group> for Task {
+    fn from(group: Group) -> Task {
+        Task { id: group.id, members: group.members }
     }
 }
 

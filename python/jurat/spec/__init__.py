@@ -8,7 +8,7 @@
 >>> run.conclusion
 'passed'
 
-Tasks are `Assertion`, `Judge`, `Evaluate`, `Check` and `Outcome`. A task with `gate` decides about those that depend on it. `compare` has a function for each
+Tasks are `Assertion`, `Judge`, `Evaluate`, `Check`, `Outcome`, `Cel` and `Group`. A task with `gate` decides about those that depend on it. `compare` has a function for each
 comparison and `check` one for each kind of check. `Thresholds`, `Model`, `Agent`, `AgentCase` and `Ask` are sections of a suite, `template` makes answer
 templates of pydantic models, and `suite` joins all of them. Conversations along a graph are made with `jurat.scenario.Scenario`.
 """
@@ -19,7 +19,7 @@ from jurat.spec import check, compare
 from jurat.spec.comparison import Comparison
 from jurat.spec.joined import suite
 from jurat.spec.sections import Agent, AgentCase, AgentLimits, Ask, Bound, Model, TaskThresholds, Thresholds
-from jurat.spec.tasks import Assertion, Check, Evaluate, Judge, Outcome, Task
+from jurat.spec.tasks import Assertion, Cel, Check, Evaluate, Group, Judge, Outcome, Task
 from jurat.spec.templates import template
 
 __all__ = [
@@ -29,9 +29,11 @@ __all__ = [
     "Ask",
     "Assertion",
     "Bound",
+    "Cel",
     "Check",
     "Comparison",
     "Evaluate",
+    "Group",
     "Judge",
     "Model",
     "Outcome",

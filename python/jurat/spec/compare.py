@@ -15,10 +15,14 @@ __all__ = [
     "contains",
     "contains_all",
     "contains_any",
+    "contains_ignoring_case",
     "contains_none",
     "contains_word",
+    "contains_word_ignoring_case",
     "ends_with",
+    "ends_with_ignoring_case",
     "equals",
+    "equals_ignoring_case",
     "exists",
     "greater_than",
     "greater_than_or_equal",
@@ -52,12 +56,24 @@ __all__ = [
     "less_than",
     "less_than_or_equal",
     "matches",
+    "matches_ignoring_case",
     "matches_regex",
     "not_contains",
+    "not_contains_ignoring_case",
+    "not_contains_word",
+    "not_contains_word_ignoring_case",
+    "not_ends_with",
+    "not_ends_with_ignoring_case",
     "not_equal",
+    "not_equals_ignoring_case",
     "not_in_range",
+    "not_matches",
+    "not_matches_ignoring_case",
+    "not_starts_with",
+    "not_starts_with_ignoring_case",
     "sequence_matches",
     "starts_with",
+    "starts_with_ignoring_case",
 ]
 
 
@@ -217,6 +233,150 @@ def matches_regex(expected: Any) -> Comparison:
         expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
     """
     return Comparison("matches_regex", expected)
+
+
+def not_starts_with(expected: Any) -> Comparison:
+    """Passes if the value is text that does not start with the operand.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("not_starts_with", expected)
+
+
+def not_ends_with(expected: Any) -> Comparison:
+    """Passes if the value is text that does not end with the operand.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("not_ends_with", expected)
+
+
+def not_contains_word(expected: Any) -> Comparison:
+    """Passes if the value is text in which the operand does not stand as a whole word.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("not_contains_word", expected)
+
+
+def not_matches(expected: Any) -> Comparison:
+    """Passes if the value is text that the regular expression matches nowhere.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("not_matches", expected)
+
+
+def equals_ignoring_case(expected: Any) -> Comparison:
+    """Passes if the value is text that equals the operand without regard to case.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("equals_ignoring_case", expected)
+
+
+def not_equals_ignoring_case(expected: Any) -> Comparison:
+    """Passes if the value is text that differs from the operand in more than case.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("not_equals_ignoring_case", expected)
+
+
+def contains_ignoring_case(expected: Any) -> Comparison:
+    """Passes if the value is text with the operand in it, without regard to case.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("contains_ignoring_case", expected)
+
+
+def not_contains_ignoring_case(expected: Any) -> Comparison:
+    """Passes if the value is text without the operand in it, whatever its case.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("not_contains_ignoring_case", expected)
+
+
+def starts_with_ignoring_case(expected: Any) -> Comparison:
+    """Passes if the value is text that starts with the operand, without regard to case.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("starts_with_ignoring_case", expected)
+
+
+def not_starts_with_ignoring_case(expected: Any) -> Comparison:
+    """Passes if the value is text that does not start with the operand, whatever its case.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("not_starts_with_ignoring_case", expected)
+
+
+def ends_with_ignoring_case(expected: Any) -> Comparison:
+    """Passes if the value is text that ends with the operand, without regard to case.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("ends_with_ignoring_case", expected)
+
+
+def not_ends_with_ignoring_case(expected: Any) -> Comparison:
+    """Passes if the value is text that does not end with the operand, whatever its case.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("not_ends_with_ignoring_case", expected)
+
+
+def contains_word_ignoring_case(expected: Any) -> Comparison:
+    """Passes if the value is text in which the operand stands as a whole word, without regard to case.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("contains_word_ignoring_case", expected)
+
+
+def not_contains_word_ignoring_case(expected: Any) -> Comparison:
+    """Passes if the value is text in which the operand does not stand as a whole word, whatever its case.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("not_contains_word_ignoring_case", expected)
+
+
+def matches_ignoring_case(expected: Any) -> Comparison:
+    """Passes if the value is text that the regular expression matches somewhere, without regard to case.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("matches_ignoring_case", expected)
+
+
+def not_matches_ignoring_case(expected: Any) -> Comparison:
+    """Passes if the value is text that the regular expression matches nowhere, whatever the case.
+
+    Args:
+        expected: What the value is compared with; a text that is only `${path}` is what the evidence has at that path.
+    """
+    return Comparison("not_matches_ignoring_case", expected)
 
 
 def has_length_equal(expected: Any) -> Comparison:

@@ -255,7 +255,8 @@ class Ask(Part):
     """What a model is asked about each row.
 
     Args:
-        prompt: The prompt; `${path}` is replaced by a value of the row. Not together with `prompts`.
+        prompt: The prompt; `${path}` is replaced by a value of the row. Not together with `prompts` or `messages`.
+        messages: The messages of a conversation, in place of `prompt`: few-shot examples, earlier turns, images.
         prompts: Several prompts, by name or as a list; each makes a variant.
         whole_row: Sends the row itself, as JSON, in place of a prompt: for a subject that is a program or a function. Its answer is
             `output`: JSON as a value, else text; default: false.
@@ -265,9 +266,11 @@ class Ask(Part):
         tools: Names under `tools` of the servers whose tools the model may use.
         tool_filter: Tools that the model may not use.
         max_retries: Retries per answer when a request fails; default: 3.
+        transform: What is done to the answer before it is judged; the answer itself stays under `original_output`.
     """
 
     prompt: str | Mapping[str, Any] | None = None
+    messages: Sequence[Mapping[str, Any]] | None = None
     prompts: Mapping[str, str | Mapping[str, Any]] | Sequence[str | Mapping[str, Any]] | None = None
     whole_row: bool | None = None
     model: str | Sequence[str] | None = None
@@ -276,3 +279,4 @@ class Ask(Part):
     tools: Sequence[str] | None = None
     tool_filter: Mapping[str, Any] | None = None
     max_retries: int | None = None
+    transform: Mapping[str, Any] | None = None

@@ -13,7 +13,7 @@ from jurat.scenario.nodes import OutcomeNode
 from jurat.spec.comparison import Comparison
 from jurat._part import Part, members
 
-__all__ = ["Assertion", "Check", "Evaluate", "Judge", "Outcome", "Task"]
+__all__ = ["Assertion", "Cel", "Check", "Evaluate", "Group", "Judge", "Outcome", "Task"]
 
 T = TypeVar("T")
 
@@ -56,6 +56,7 @@ class Assertion(Task):
         comparison: What it must be: one of the functions of `jurat.spec.compare`.
         item_field_path: A path inside each item, when the value is a list and each item is compared.
         missing: What it is when the path finds nothing: an `error`, which is the default, or a `fail`.
+        transform: What is done to the value before it is compared: `{"path": …}`, `{"regex": …}` or `{"cel": …}`, perhaps with `otherwise`.
 
     Example:
         >>> from jurat.spec import Assertion, compare
@@ -68,6 +69,7 @@ class Assertion(Task):
     comparison: Comparison
     item_field_path: str | None = None
     missing: Literal["error", "fail"] | None = None
+    transform: Mapping[str, Any] | None = None
 
     def definition(self) -> dict[str, Any]:
         """The task as files have it.
@@ -76,7 +78,61 @@ class Assertion(Task):
             A dict that a suite takes in its place.
         """
         own = {"field_path": self.field_path, "item_field_path": self.item_field_path, "comparison": self.comparison}
-        return self._written(self.id, **own, missing=self.missing)
+        return self._written(self.id, **own, missing=self.missing, transform=self.transform)
+
+
+@dataclass(frozen=True)
+class Cel(Task):
+    """An expression over the case, in CEL.
+
+    Args:
+        id: Its name.
+        cel: The expression: true passes and false fails; a number or a text is measured, or compared.
+        comparison: What it must give, when that is not true or false.
+
+    Example:
+        >>> from jurat.spec import Cel
+        >>> Cel("brief", "size(output) < 200").definition()
+        {'id': 'brief', 'cel': 'size(output) < 200'}
+    """
+
+    id: str
+    cel: str
+    comparison: Comparison | None = None
+
+    def definition(self) -> dict[str, Any]:
+        """The task as files have it.
+
+        Returns:
+            A dict that a suite takes in its place.
+        """
+        return self._written(self.id, cel=self.cel, comparison=self.comparison)
+
+
+@dataclass(frozen=True)
+class Group(Task):
+    """Several tasks that give one verdict. Its members are judged and shown; the group is counted in their place.
+
+    Args:
+        id: Its name.
+        group: The rule and the ids of tasks, as files have them: `all`, `any`, `at_least` and `of`, or `weights` and `threshold`.
+
+    Example:
+        >>> from jurat.spec import Group
+        >>> Group("helpful", {"any": ["cites", "explains"]}).definition()
+        {'id': 'helpful', 'group': {'any': ['cites', 'explains']}}
+    """
+
+    id: str
+    group: Mapping[str, Any]
+
+    def definition(self) -> dict[str, Any]:
+        """The task as files have it.
+
+        Returns:
+            A dict that a suite takes in its place.
+        """
+        return self._written(self.id, group=dict(self.group))
 
 
 @dataclass(frozen=True)
@@ -85,7 +141,8 @@ class Judge(Task, Generic[T]):
 
     Args:
         id: Its name.
-        prompt: What it is asked; `${path}` is replaced by what the evidence has at that path. Not with `use` or `rubric`.
+        prompt: What it is asked; `${path}` is replaced by what the evidence has at that path. `{"jinja": …}` is a Jinja template, `{"file": …}` a file with either. Not
+            with `use` or `rubric`.
         comparison: What the reply, or the part of it at `field_path`, must be; without it the reply is measured, and a ready judge passes as it says itself.
         output_type: What the reply must be: a pydantic model, a dataclass, a typed dict or a JSON Schema; default: any text.
         field_path: Where in the reply the value is that counts.
@@ -98,6 +155,7 @@ class Judge(Task, Generic[T]):
         use: A ready judge by its name, such as `faithfulness`, or `{"file": path}` for a judge file, in place of `prompt`.
         rubric: A criterion in plain words, in place of `prompt`.
         inputs: Where inputs of a used judge come from: paths, or `{"value": …}`, for those that are not found under their usual names.
+        messages: The messages of a conversation, in place of `prompt`: dicts with `role` and `content`, as files have them.
 
     Example:
         >>> from dataclasses import dataclass
@@ -115,12 +173,12 @@ class Judge(Task, Generic[T]):
     """
 
     id: str
-    prompt: str | None = None
+    prompt: str | Mapping[str, Any] | None = None
     comparison: Comparison | None = None
     output_type: type[T] | Mapping[str, Any] | None = None
     field_path: str | None = None
     model: str | None = None
-    system: str | None = None
+    system: str | Mapping[str, Any] | None = None
     panel: Sequence[str] = ()
     repeat: int | None = None
     aggregate: Literal["majority", "mean", "median", "all", "any"] | None = None
@@ -128,6 +186,7 @@ class Judge(Task, Generic[T]):
     use: str | Mapping[str, str] | None = None
     rubric: str | None = None
     inputs: Mapping[str, Any] | None = None
+    messages: Sequence[Mapping[str, Any]] = ()
 
     def definition(self) -> dict[str, Any]:
         """The task as files have it.
@@ -137,7 +196,8 @@ class Judge(Task, Generic[T]):
         """
         from jurat._schema import schema_of
 
-        judge = members(None, model=self.model, system=self.system, prompt=self.prompt, panel=self.panel or None, repeat=self.repeat)
+        judge = members(None, messages=list(self.messages) or None)
+        judge |= members(None, model=self.model, system=self.system, prompt=self.prompt, panel=self.panel or None, repeat=self.repeat)
         judge |= members(None, aggregate=self.aggregate, max_retries=self.max_retries, use=self.use, rubric=self.rubric, with_=self.inputs)
         if self.output_type is not None:
             judge["output"] = schema_of(self.output_type)

@@ -34,6 +34,7 @@ mod options;
 mod orphans;
 mod pages;
 mod plan;
+mod prompts;
 mod queries;
 mod readme;
 mod repetition;

@@ -117,7 +117,7 @@ impl<'p> Case<'p> {
     /// Takes in one outcome. Outcomes of requests that are not open change nothing.
     pub fn apply(&mut self, site: StepSite, outcome: Outcome) {
         match &mut self.phase {
-            Phase::Probe { state, .. } => state.apply(site, outcome),
+            Phase::Probe { state, row, .. } => state.apply(row, site, outcome),
             Phase::Scenario { traversal, .. } => traversal.apply(site, outcome),
             Phase::Agent { run, .. } => run.apply(site, outcome),
             Phase::Tasks(state) => return state.apply(site, outcome),
@@ -131,7 +131,8 @@ impl<'p> Case<'p> {
             Phase::Probe { state, ask, row, room } => match state.end() {
                 Some(Ok(answer)) => {
                     let answer = room.answer.get_or_init(|| answer.clone());
-                    Ok(room.evidence.get_or_init(|| probe::evidence(ask, row.borrowed(), answer)))
+                    let evidence = probe::evidence(ask, row.borrowed(), answer);
+                    evidence.map(|evidence| room.evidence.get_or_init(|| evidence))
                 }
                 Some(Err(verdict)) => Err(verdict.clone()),
                 None => return,

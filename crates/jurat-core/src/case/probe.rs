@@ -5,9 +5,13 @@
 
 use jurat_format::value::{Context, Val, parse_json};
 
-use crate::effect::{Asker, Fault, Message, ModelRequest, Outcome, Role, Slot, Step, StepSite, ToolCall};
+use crate::effect::{
+    Action, Asker, Fault, FileRef, FoundFiles, Media, Message, ModelRequest, Outcome, Role, Slot, Step, StepSite,
+    ToolCall, files_found,
+};
 use crate::evidence::probe::{self, Exchange};
 use crate::plan::{Asking, PlannedAsk};
+use crate::prompt::chat::Unbound;
 use crate::tool::{Conclusion, Dialogue, Inquiry, Listing, Said, ToolUse};
 use crate::verdict::Verdict;
 
@@ -30,6 +34,8 @@ pub struct ProbeAnswer {
 /// What is waited for.
 #[derive(Debug, Clone)]
 enum Phase {
+    /// Files to be read that are sent.
+    Attaching { action: Action, question: Question },
     /// Servers to say which tools they have, before this is asked.
     Listing(Box<ModelRequest>),
     /// The model to answer, and the tools that it calls to return.
@@ -38,13 +44,19 @@ enum Phase {
     Done(Result<Box<ProbeAnswer>, Verdict>),
 }
 
+/// What is asked about a row: which prompt, of whom, and which repetition it is.
+#[derive(Debug, Clone)]
+struct Question {
+    prompt: usize,
+    model: Role,
+    replicate: u32,
+}
+
 impl<'p> ProbeState<'p> {
     /// A row at its beginning: one of the prompts is asked of one model.
     pub fn start(ask: &'p PlannedAsk, prompt: usize, model: &Role, row: &Val<'_>, replicate: u32) -> ProbeState<'p> {
-        let phase = match request(ask, prompt, model, row, replicate) {
-            Ok(request) => Phase::Listing(Box::new(request)),
-            Err(reason) => Phase::Done(Err(Verdict::error(reason))),
-        };
+        let question = Question { prompt, model: model.clone(), replicate };
+        let phase = begun(ask, question, row, &[]);
         let mut state = ProbeState { ask, tools: Listing::default(), phase };
         state.tools.need(&ask.tools);
         state.after_listing();
@@ -54,6 +66,7 @@ impl<'p> ProbeState<'p> {
     /// The requests that may be made now, given every outcome so far.
     pub fn steps(&self) -> Vec<Step> {
         match &self.phase {
+            Phase::Attaching { action, .. } => vec![Step::action(Asker::Case, Slot::Attach, 0, action.clone())],
             Phase::Listing(_) => self.tools.steps(Asker::Case),
             Phase::Asking(inquiry) => inquiry.steps(Asker::Case),
             Phase::Done(_) => Vec::new(),
@@ -61,9 +74,16 @@ impl<'p> ProbeState<'p> {
     }
 
     /// Takes in one outcome. Outcomes of requests that are not open change nothing.
-    pub fn apply(&mut self, site: StepSite, outcome: Outcome) {
+    pub fn apply(&mut self, row: &Val<'_>, site: StepSite, outcome: Outcome) {
         let Some(slot) = Slot::numbered(site.slot).filter(|_| site.asker == Asker::Case) else { return };
         match (slot, &mut self.phase) {
+            (Slot::Attach, Phase::Attaching { action, question }) => {
+                self.phase = match attached(action, outcome) {
+                    Ok(files) => begun(self.ask, question.clone(), row, &files),
+                    Err(verdict) => Phase::Done(Err(verdict)),
+                };
+                self.after_listing();
+            }
             (Slot::Tools, Phase::Listing(_)) => match outcome {
                 Outcome::NotRun(reason) => self.phase = Phase::Done(Err(Verdict::NotRun(reason))),
                 outcome => {
@@ -83,7 +103,7 @@ impl<'p> ProbeState<'p> {
     pub fn end(&self) -> Option<Result<&ProbeAnswer, &Verdict>> {
         match &self.phase {
             Phase::Done(end) => Some(end.as_deref()),
-            Phase::Listing(_) | Phase::Asking(_) => None,
+            Phase::Attaching { .. } | Phase::Listing(_) | Phase::Asking(_) => None,
         }
     }
 
@@ -118,25 +138,43 @@ impl<'p> ProbeState<'p> {
     }
 }
 
+/// Begins to ask, once everything is known that is sent.
+fn begun(ask: &PlannedAsk, question: Question, row: &Val<'_>, files: &FoundFiles) -> Phase {
+    match request(ask, &question, row, files) {
+        Ok(request) => Phase::Listing(Box::new(request)),
+        Err(Unbound::Files(files)) => Phase::Attaching { action: Action::Attach { files }, question },
+        Err(Unbound::Fault(reason)) => Phase::Done(Err(Verdict::error(reason))),
+    }
+}
+
 /// What is asked about a row. The replicate is part of the question, so that asking again is asking anew.
-fn request(
-    ask: &PlannedAsk,
-    prompt: usize,
-    model: &Role,
-    row: &Val<'_>,
-    replicate: u32,
-) -> Result<ModelRequest, String> {
+fn request(ask: &PlannedAsk, question: &Question, row: &Val<'_>, files: &FoundFiles) -> Result<ModelRequest, Unbound> {
     let context = Context::of(row);
     let mut messages = Vec::with_capacity(2);
     if let Some(system) = &ask.system {
         messages.push(Message::System(system.bound(context)?));
     }
-    let (_, prompt) = ask.prompts.get(prompt).ok_or("there is no such prompt")?;
-    messages.push(Message::User(match prompt {
-        Asking::Prompt(prompt) => prompt.bound(context)?,
-        Asking::Row => row.to_json(),
-    }));
-    Ok(ModelRequest { output: ask.output.clone(), repeat: replicate, ..ModelRequest::new(model.clone(), messages) })
+    let (_, prompt) = ask.prompts.get(question.prompt).ok_or_else(|| "there is no such prompt".to_owned())?;
+    match prompt {
+        Asking::Chat(chat) => messages.extend(chat.bound(context, files)?),
+        Asking::Row => messages.push(Message::User(row.to_json())),
+    }
+    let request = ModelRequest::new(question.model.clone(), messages);
+    Ok(ModelRequest { output: ask.output.clone(), repeat: question.replicate, ..request })
+}
+
+/// What was found of files, or what a case ends with that could not look.
+pub(super) fn attached(action: &Action, outcome: Outcome) -> Result<Vec<(FileRef, Result<Media, String>)>, Verdict> {
+    let Action::Attach { files } = action else { return Err(Verdict::error("no files were to be read")) };
+    match outcome {
+        Outcome::Returned(returned) => {
+            let found = files_found(files, &returned.value);
+            found.ok_or_else(|| Verdict::error("what was found of the files cannot be read"))
+        }
+        Outcome::Fault(fault) => Err(Verdict::error(fault.message)),
+        Outcome::NotRun(reason) => Err(Verdict::NotRun(reason)),
+        Outcome::Answer(_) | Outcome::Ran(_) => Err(Verdict::error("a model does not read files")),
+    }
 }
 
 fn no_answer(fault: &Fault) -> Verdict {
@@ -144,12 +182,18 @@ fn no_answer(fault: &Fault) -> Verdict {
 }
 
 /// The evidence of a probe that was answered.
-pub(super) fn evidence<'e>(ask: &PlannedAsk, row: Val<'e>, answer: &'e ProbeAnswer) -> Val<'e> {
+pub(super) fn evidence<'e>(ask: &PlannedAsk, row: Val<'e>, answer: &'e ProbeAnswer) -> Result<Val<'e>, Verdict> {
     let ProbeAnswer { dialogue, said } = answer;
     let is_of_row = ask.sends_row();
+    let original = if is_of_row { value_of(&said.text) } else { Val::from(said.text.as_str()) };
+    let (output, original) = match &ask.transform {
+        Some(transform) => (transform.apply(&original).map_err(Verdict::error)?, Some(original)),
+        None => (original, None),
+    };
     let exchange = Exchange {
         asked: (!is_of_row).then(|| asked(dialogue)),
-        output: if is_of_row { value_of(&said.text) } else { Val::from(said.text.as_str()) },
+        output,
+        original,
         parsed: ask.output.as_ref().and_then(|_| ask.form.read(&said.text).ok()),
         tool_calls: dialogue.tool_uses.iter().map(used).chain(said.tool_calls.iter().map(called)).collect(),
         usage: dialogue.usage.map(|it| {
@@ -163,7 +207,7 @@ pub(super) fn evidence<'e>(ask: &PlannedAsk, row: Val<'e>, answer: &'e ProbeAnsw
         latency_ms: dialogue.latency.as_micros() as f64 / 1e3,
         finish_reason: Some(said.finish.name()),
     };
-    exchange.over(row)
+    Ok(exchange.over(row))
 }
 
 /// What was asked in words.

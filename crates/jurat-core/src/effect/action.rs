@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jurat_format::value::{Map, Value};
 
-use super::Role;
+use super::{FileRef, Role};
 use crate::artifact::{ArtifactProblem, RunArtifact, RunStatus};
 use crate::check::{Hook, Look};
 
@@ -40,6 +40,8 @@ pub enum Action {
     },
     /// A check looks at files.
     Look { looks: Vec<Look> },
+    /// Files are read that are sent with a request.
+    Attach { files: Vec<FileRef> },
     /// Code of the author decides a check.
     Hook {
         hook: Hook,
@@ -88,6 +90,7 @@ impl Action {
             | Action::CallTool { .. }
             | Action::Call { .. }
             | Action::Evaluate { .. }
+            | Action::Attach { .. }
             | Action::Run { .. } => None,
         }
     }
@@ -100,6 +103,7 @@ impl Action {
             Action::Call { .. } => "call",
             Action::Evaluate { .. } => "evaluate",
             Action::Look { .. } => "look",
+            Action::Attach { .. } => "attach",
             Action::Hook { .. } => "hook",
             Action::Run { .. } => "run",
         }
@@ -111,7 +115,7 @@ impl Action {
             Action::ListTools { server } | Action::CallTool { server, .. } => server,
             Action::Call { name, .. } => name,
             Action::Evaluate { evaluator, .. } => evaluator,
-            Action::Look { .. } => "files",
+            Action::Look { .. } | Action::Attach { .. } => "files",
             Action::Hook { hook, .. } => &hook.callable_name,
             Action::Run { runner, .. } => runner,
         }

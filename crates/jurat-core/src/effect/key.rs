@@ -10,7 +10,7 @@ use std::fmt;
 
 use jurat_format::value::{Val, Value};
 
-use super::{Action, Endpoint, Message, ModelRequest, Part, Request, ToolChoice};
+use super::{Action, Endpoint, FileRef, Message, ModelRequest, Part, Request, ToolChoice};
 
 /// The revision of the framing.
 pub const KEY_REVISION: u32 = 1;
@@ -193,6 +193,7 @@ impl Framing {
             Action::Call { arguments, .. } => self.value(arguments),
             // The id of a case decides nothing.
             Action::Run { definition, .. } => self.value(definition),
+            Action::Attach { files } => self.value(&files.iter().map(FileRef::to_value).collect()),
             Action::Look { .. } | Action::Hook { .. } => self.value(&action.asked_of_host().unwrap_or(Val::Null)),
         }
     }

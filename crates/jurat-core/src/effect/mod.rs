@@ -11,6 +11,7 @@
 //! * [`wire`]: requests and outcomes as they are stored.
 
 mod action;
+mod attachment;
 mod callable;
 mod endpoint;
 mod fault_class;
@@ -28,6 +29,7 @@ mod step;
 pub mod wire;
 
 pub use action::{Action, Printed, PrintedText, Ran, Returned};
+pub use attachment::{FileBase, FileRef, FoundFiles, file_name, files_found, found_to_value};
 pub use callable::{CallResult, Callable, Function};
 pub use endpoint::Endpoint;
 pub use fault_class::FaultClass;
@@ -40,5 +42,5 @@ pub use request::{Message, ModelRequest, Request, Tool, ToolCall, ToolChoice};
 pub use reuse::Reuse;
 pub use role::Role;
 pub use schema::Schema;
-pub use site::{Asker, Slot, StepSite};
+pub use site::{Asker, Slot, StepSite, TASK_ATTACH};
 pub use step::Step;

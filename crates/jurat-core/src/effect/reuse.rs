@@ -40,6 +40,8 @@ impl Action {
         match self {
             // What a check saw of files, or what a hook decided, is evidence: it stays the same when the run is resumed.
             Action::Look { .. } | Action::Hook { .. } if !is_shared => Reuse::SameRun,
+            // The bytes are in the file of the run, and nowhere else.
+            Action::Attach { .. } => Reuse::SameRun,
             // What an agent left is no artifact.
             Action::Run { .. } => Reuse::Never,
             Action::Evaluate { .. } if is_shared && returned.latency <= QUICK => Reuse::SameRun,

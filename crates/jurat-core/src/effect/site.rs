@@ -42,6 +42,8 @@ pub enum Slot {
     Tools,
     /// Code that decides a criterion, after the last turn; `turn` is the place of the criterion.
     Outcome,
+    /// Files that are read before they are sent.
+    Attach,
     /// A model that rates traits: one of the requests that the rubric takes.
     Rubric(u32),
 }
@@ -58,6 +60,7 @@ impl Slot {
             Slot::Edge => 5,
             Slot::Tools => 6,
             Slot::Outcome => 7,
+            Slot::Attach => 8,
             Slot::Rubric(ix) => ix.saturating_add(16),
         }
     }
@@ -73,10 +76,14 @@ impl Slot {
             5 => Slot::Edge,
             6 => Slot::Tools,
             7 => Slot::Outcome,
+            8 => Slot::Attach,
             other => Slot::Rubric(other.checked_sub(16)?),
         })
     }
 }
+
+/// The slot of a task that reads files before its judges are asked: none of its judges has it.
+pub const TASK_ATTACH: u32 = 1 << 30;
 
 impl Asker {
     /// The turn of a scenario, when it is one.

@@ -9,6 +9,9 @@ use jurat_format::value::{Map, Val, Value, parse_json};
 pub const KEYS: [&str; 9] =
     ["input", "messages", "output", "parsed", "tool_calls", "usage", "cost_usd", "latency_ms", "finish_reason"];
 
+/// The name of an answer before it was transformed.
+pub const ORIGINAL: &str = "original_output";
+
 /// The names that a probe adds when its subject was given the row itself: what was asked is the row.
 pub const KEYS_OF_ROW: [&str; 6] = ["output", "tool_calls", "usage", "cost_usd", "latency_ms", "finish_reason"];
 
@@ -24,6 +27,8 @@ pub struct Exchange<'e> {
     pub asked: Option<Asked<'e>>,
     /// The text of the answer; the value of one to the row itself.
     pub output: Val<'e>,
+    /// The answer before it was transformed, when it was.
+    pub original: Option<Val<'e>>,
     /// The answer as a value, when it was to be one and is.
     pub parsed: Option<Val<'e>>,
     /// The tools that the model called: a list of `{id, name, arguments}`, with `server`, `output` and `is_error` where it was called.
@@ -61,6 +66,7 @@ impl<'e> Exchange<'e> {
     /// let exchange = Exchange {
     ///     asked: Some(asked),
     ///     output: Val::from("Lima"),
+    ///     original: None,
     ///     parsed: None,
     ///     tool_calls: Val::List(vec![]),
     ///     usage: None,
@@ -81,12 +87,14 @@ impl<'e> Exchange<'e> {
             other => [("value", other)].into_iter().collect(),
         };
         let hidden = keys(self.asked.is_none());
-        let others = row.into_iter().filter(|(key, _)| !hidden.contains(&&**key));
+        let hides = |key: &str| hidden.contains(&key) || (key == ORIGINAL && self.original.is_some());
+        let others: Vec<_> = row.into_iter().filter(|(key, _)| !hides(key)).collect();
         let (input, messages) = self.asked.map(|it| (Val::from(it.input), it.messages)).unzip();
         let added = [
             ("input", input),
             ("messages", messages),
             ("output", Some(self.output)),
+            (ORIGINAL, self.original),
             ("parsed", self.parsed),
             ("tool_calls", Some(self.tool_calls)),
             ("usage", self.usage),
@@ -95,7 +103,7 @@ impl<'e> Exchange<'e> {
             ("finish_reason", self.finish_reason.map(Val::from)),
         ];
         let added = added.into_iter().filter_map(|(key, value)| Some((key.into(), value?)));
-        Val::Map(others.chain(added).collect::<Map<'e>>())
+        Val::Map(others.into_iter().chain(added).collect::<Map<'e>>())
     }
 }
 
@@ -115,6 +123,7 @@ mod tests {
         Exchange {
             asked: Some(Asked { input: "Capital of Peru?", messages }),
             output: Val::from("{\"city\": \"Lima\"}"),
+            original: None,
             parsed: Some(json(r#"{"city": "Lima"}"#)),
             tool_calls: json(r#"[{"id": "c1", "name": "look_up", "arguments": {"of": "Peru"}}]"#),
             usage: Some(json(r#"{"input_tokens": 9, "output_tokens": 4, "total_tokens": 13}"#)),

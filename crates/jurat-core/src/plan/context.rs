@@ -16,8 +16,8 @@ use crate::evidence::probe;
 use crate::outcome::Gives;
 use crate::suite::lost::Part;
 use crate::suite::{
-    Ask, Evaluate, ExpectedValue, InputKind, JudgeArgument, PromptText, Records, RowFile, RowFormat, RowSource, Suite,
-    Task, TaskKind, UsedJudge,
+    Ask, ChatText, Evaluate, ExpectedValue, InputKind, JudgeArgument, PromptRead, PromptText, Records, RowFile,
+    RowFormat, RowSource, Suite, Task, TaskKind, UsedJudge,
 };
 
 /// What a task reads of its context.
@@ -31,13 +31,15 @@ pub(super) struct Reads<'t> {
 /// One path that a task reads.
 pub(super) struct Read<'t> {
     pub(super) path: &'t FieldPath,
-    pub(super) at: Place<'t>,
+    pub(super) at: Span,
+    /// Whether the reader says what happens without it.
+    pub(super) is_optional: bool,
 }
 
-/// Where a path stands: on its own, or as a placeholder of a prompt.
-pub(super) enum Place<'t> {
-    Alone(Span),
-    Hole(&'t PromptText, usize),
+impl<'t> Read<'t> {
+    pub(super) fn new(path: &'t FieldPath, at: Span) -> Read<'t> {
+        Read { path, at, is_optional: false }
+    }
 }
 
 /// What a task reads. A judge's own path and operand lead into its reply, not into the context.
@@ -46,19 +48,21 @@ pub(super) fn reads(task: &Task) -> Reads<'_> {
     match &task.kind {
         TaskKind::Judge(judge) => match &judge.used {
             Some(used) => reads.paths.extend(inputs(used)),
-            None => reads.paths.extend(judge.system.iter().chain([&judge.prompt]).flat_map(holes)),
+            None => reads.paths.extend(of_prompts(judge.system.as_ref(), [&judge.prompt])),
         },
         TaskKind::Evaluate(evaluate) => reads.paths.extend(arguments(evaluate)),
+        TaskKind::Cel(cel) => reads.paths.extend(cel.reads.iter().map(|it| Read::new(&it.value, it.span))),
+        TaskKind::Group(_) => {}
         // Which turns it looks at depends on how they went.
         TaskKind::Outcome(_) | TaskKind::Check(_) | TaskKind::Evaluation { .. } => reads.everything = true,
         TaskKind::Assert => {
             let Some(comparison) = &task.comparison else { return reads };
             match &comparison.path {
-                Some(path) => reads.paths.push(Read { path: &path.value, at: Place::Alone(path.span) }),
+                Some(path) => reads.paths.push(Read::new(&path.value, path.span)),
                 None => reads.everything = true,
             }
             if let Some(Spanned { value: ExpectedValue::Path(path), span }) = &comparison.expected {
-                reads.paths.push(Read { path, at: Place::Alone(*span) });
+                reads.paths.push(Read::new(path, *span));
             }
         }
     }
@@ -72,8 +76,8 @@ fn arguments(evaluate: &Evaluate) -> impl Iterator<Item = Read<'_>> {
         let said = evaluate.with.iter().find(|(name, _)| name.value == binding.parameter);
         let span = said.map_or(evaluate.evaluator.span, |(_, from)| from.span);
         match &binding.from {
-            Origin::Path(path) => Some(Read { path, at: Place::Alone(span) }),
-            Origin::Key(path) if binding.is_required => Some(Read { path, at: Place::Alone(span) }),
+            Origin::Path(path) => Some(Read::new(path, span)),
+            Origin::Key(path) if binding.is_required => Some(Read::new(path, span)),
             Origin::Key(_) | Origin::Common(_) | Origin::First(_) | Origin::Literal(_) | Origin::Text(_) => None,
         }
     })
@@ -82,15 +86,19 @@ fn arguments(evaluate: &Evaluate) -> impl Iterator<Item = Read<'_>> {
 /// What a used judge reads for sure: what its author says. Where other inputs are found depends on the case.
 fn inputs(used: &UsedJudge) -> impl Iterator<Item = Read<'_>> {
     let said = used.arguments.iter().filter_map(|it| match &it.binding.from {
-        Origin::Path(path) => Some(Read { path, at: Place::Alone(it.span.unwrap_or(used.span)) }),
+        Origin::Path(path) => Some(Read::new(path, it.span.unwrap_or(used.span))),
         _ => None,
     });
-    said.chain(used.rubric.iter().flat_map(holes))
+    said.chain(of_prompts(used.rubric.as_ref(), []))
 }
 
-pub(super) fn holes(prompt: &PromptText) -> impl Iterator<Item = Read<'_>> {
-    let holes = prompt.prompt.holes().iter().enumerate();
-    holes.map(move |(nth, hole)| Read { path: &hole.path, at: Place::Hole(prompt, nth) })
+/// What prompts read.
+pub(super) fn of_prompts<'t>(
+    system: Option<&'t PromptText>,
+    prompts: impl IntoIterator<Item = &'t ChatText>,
+) -> impl Iterator<Item = Read<'t>> {
+    let reads = system.into_iter().flat_map(|it| &it.reads).chain(prompts.into_iter().flat_map(|it| &it.reads));
+    reads.map(|it: &PromptRead| Read { path: &it.path, at: it.span, is_optional: it.is_optional })
 }
 
 /// What a task's output looks like to those that depend on it.
@@ -105,6 +113,8 @@ pub(super) fn output_shape(suite: &Suite, task: &Task) -> Shape {
             Shape::of_schema(&output_schema(&dimensions.unwrap_or_default()))
         }
         TaskKind::Assert | TaskKind::Check(_) => Shape::of_kinds(&[Kind::Boolean]),
+        TaskKind::Cel(_) => Shape::any(),
+        TaskKind::Group(_) => Shape::any(),
         TaskKind::Outcome(check) => match check.gives() {
             Gives::Boolean => Shape::of_kinds(&[Kind::Boolean]),
             Gives::Number => Shape::of_kinds(&[Kind::Number]),
@@ -223,7 +233,7 @@ pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
     }
     let Suite { group_by, cluster_by, question, .. } = known.suite;
     for path in group_by.iter().chain(cluster_by).chain(question) {
-        let read = Read { path: &path.value, at: Place::Alone(path.span) };
+        let read = Read::new(&path.value, path.span);
         if let Some(base) = known.bases.and_then(|it| it.of_all(known.suite)) {
             examine_base(known.suite, Reader::Suite, base, &read, problems);
         }
@@ -293,6 +303,7 @@ pub(super) enum Reader<'t> {
 /// Whether a path leads somewhere in the base context.
 pub(super) fn examine_base(suite: &Suite, reader: Reader<'_>, base: &Base, read: &Read<'_>, problems: &mut Problems) {
     if problems.has_room(&codes::UNKNOWN_NAME)
+        && !read.is_optional
         && let Leads::Nowhere { step, place } = base.shape.at(read.path.steps())
     {
         problems.push(unknown_name(suite, reader, base.of, read, step, &place));
@@ -314,7 +325,9 @@ fn no_path(task: &Task) -> Option<Problem> {
 
 fn examine_read(known: Known<'_>, ix: usize, read: &Read<'_>, problems: &mut Problems) {
     let task = &known.suite.tasks[ix];
+    // A task that is not depended on may be a mistake all the same: its name is there.
     match (known.source(ix, read.path), known.base(ix)) {
+        (Source::Nothing, _) | (Source::Output(_), _) if read.is_optional => {}
         (Source::Stranger(other), _) => {
             problems.push(not_a_dependency(task, &known.suite.tasks[other.index()], read));
         }
@@ -358,7 +371,7 @@ fn examine_reply(known: Known<'_>, ix: usize, problems: &mut Problems) {
         && problems.has_room(&codes::UNKNOWN_FIELD)
         && let Leads::Nowhere { step, place } = known.outputs[ix].at(path.value.steps())
     {
-        let read = Read { path: &path.value, at: Place::Alone(path.span) };
+        let read = Read::new(&path.value, path.span);
         problems.push(unknown_field(task, &read, step, &place));
     }
 }
@@ -391,6 +404,8 @@ fn unknown_field(judge: &Task, read: &Read<'_>, step: usize, place: &Shape) -> P
         | TaskKind::Outcome(_)
         | TaskKind::Evaluate(_)
         | TaskKind::Check(_)
+        | TaskKind::Cel(_)
+        | TaskKind::Group(_)
         | TaskKind::Evaluation { .. } => &[],
     };
     // Only the fields on the top level know their places.
@@ -571,10 +586,7 @@ fn step_text(path: &FieldPath, step: usize) -> String {
     FieldPath::of(path.steps().get(step).cloned()).to_string()
 }
 
-/// Points at a path. A placeholder is found in its prompt by its text.
+/// Points at a path.
 fn pointed(problem: Problem, read: &Read<'_>, text: &str) -> Problem {
-    match &read.at {
-        Place::Alone(span) => problem.at(*span, text),
-        Place::Hole(prompt, nth) => problem.at(prompt.holes.get(*nth).copied().unwrap_or(prompt.span), text),
-    }
+    problem.at(read.at, text)
 }

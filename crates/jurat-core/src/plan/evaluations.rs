@@ -15,7 +15,7 @@ use crate::effect::{Messages, ModelRequest, Schema, ToolChoice};
 use crate::evaluation::{Brief, CheckSeen, OnFailedCheck, Profile, Slot, messages, reply_schema};
 use crate::judge::ReplyForm;
 use crate::output::CompiledSchema;
-use crate::prompt::Prompt;
+use crate::prompt::{Chat, Prompt};
 use crate::suite::lost::Part;
 use crate::suite::{Aggregate, EvaluationText, Suite};
 
@@ -113,7 +113,7 @@ pub(super) fn planned(suite: &Suite, sees: &[TaskIx]) -> Option<Arc<PlannedEvalu
     let judge = PlannedJudge {
         models: profile.slots.iter().map(|it| it.model.as_str().into()).collect(),
         system: Some(Prompt::parse(profile.system.clone())),
-        prompt: Prompt::parse(""),
+        prompt: Chat::of(Prompt::parse("")),
         output: Some(default.output.clone()),
         form: default.form.clone(),
         max_retries: text.max_retries,

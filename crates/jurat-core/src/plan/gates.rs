@@ -15,7 +15,7 @@ use crate::suite::{ExpectedValue, Gate, Suite, Task, TaskKind};
 
 pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {
     let Known { suite, graph, .. } = known;
-    let counted = |it: &Task| it.gate != Gate::Condition && it.judges();
+    let counted = |it: &Task| it.gate.is_counted() && it.judges();
     let is_lost = suite.lost.any(Part::Task) || suite.tasks.iter().any(|it| it.is_flawed);
     let is_judged = suite.thresholds.judge_scores() || suite.tasks.iter().any(counted);
     if !suite.tasks.is_empty() && !is_lost && !is_judged {
@@ -131,7 +131,7 @@ fn contradictions(known: Known<'_>) -> Vec<Problem> {
 
 /// The claims of gates about values that another gate makes a claim about too.
 fn claims_that_meet(known: Known<'_>) -> Vec<Claim<'_>> {
-    let gates = known.suite.tasks.iter().enumerate().filter(|(_, task)| task.gate != Gate::None);
+    let gates = known.suite.tasks.iter().enumerate().filter(|(_, task)| task.gate.routes());
     let claims: Vec<Claim<'_>> = gates.filter_map(|(gate, _)| claim(known, gate)).collect();
     let mut n_about: HashMap<_, usize> = HashMap::new();
     for claim in &claims {
@@ -213,6 +213,8 @@ fn claim(known: Known<'_>, gate: usize) -> Option<Claim<'_>> {
             | TaskKind::Outcome(_)
             | TaskKind::Evaluate(_)
             | TaskKind::Check(_)
+            | TaskKind::Cel(_)
+            | TaskKind::Group(_)
             | TaskKind::Evaluation { .. },
             _,
         ) => (Some(gate), steps),

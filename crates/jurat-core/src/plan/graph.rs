@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use jurat_format::problem::{Problem, Problems, nearest};
+use jurat_format::value::Spanned;
 use jurat_format::{codes, id::same_id};
 
 use super::TaskIx;
@@ -87,9 +88,13 @@ pub(super) fn resolve(suite: &Suite, problems: &mut Problems) -> Graph {
         }
         depends_on.push(found);
     }
-    find_cycles(tasks, &depends_on, problems);
+    let groups: Vec<Vec<TaskIx>> = tasks.iter().map(|it| members(tasks, &by_id, it, problems)).collect();
+    let waits: Vec<Vec<TaskIx>> =
+        depends_on.iter().zip(&groups).map(|(on, of)| on.iter().chain(of).copied().collect()).collect();
+    find_cycles(tasks, &waits, problems);
     is_whole &= problems.n_errors() == n_before;
-    let sees = sees(tasks, &depends_on);
+    let mut sees = sees(tasks, &waits);
+    sees.iter_mut().zip(groups).for_each(|(sees, of)| sees.extend(of));
     let after: Vec<Vec<TaskIx>> = depends_on
         .iter()
         .zip(&sees)
@@ -216,7 +221,12 @@ fn cycle(tasks: &[Task], path: &[usize]) -> Problem {
     };
     let mut problem = Problem::new(&codes::CYCLE, message);
     for (ix, next) in path.iter().zip(path.iter().cycle().skip(1)).take(MAX_SHOWN) {
-        let edge = tasks[*ix].depends_on.iter().find(|it| same_id(&it.value, &tasks[*next].id.value));
+        let members = match &tasks[*ix].kind {
+            TaskKind::Group(group) => group.members.as_slice(),
+            _ => &[],
+        };
+        let named = tasks[*ix].depends_on.iter().chain(members.iter().map(|it| &it.id));
+        let edge = named.into_iter().find(|it| same_id(&it.value, &tasks[*next].id.value));
         if let Some(edge) = edge {
             problem = problem.at(edge.span, format!("`{}` waits for `{}`", tasks[*ix].id.value, edge.value));
         }
@@ -242,6 +252,46 @@ fn sees(tasks: &[Task], depends_on: &[Vec<TaskIx>]) -> Vec<Vec<TaskIx>> {
         (0..tasks.len()).filter(is_check).map(TaskIx::of).collect()
     };
     (0..tasks.len()).map(of).collect()
+}
+
+/// The members of a group, noting those that cannot be.
+fn members(tasks: &[Task], by_id: &Ids, task: &Task, problems: &mut Problems) -> Vec<TaskIx> {
+    let TaskKind::Group(group) = &task.kind else { return Vec::new() };
+    let mut found: Vec<TaskIx> = Vec::with_capacity(group.members.len());
+    for member in &group.members {
+        let id = &member.id;
+        match find(by_id, scope(task), &id.value) {
+            None => problems.push(unknown_member(tasks, id)),
+            Some(ix) if found.contains(&ix) => {
+                let problem = Problem::new(&codes::REPEATED_DEPENDENCY, format!("`{}` is named twice", id.value));
+                problems.push(problem.at(id.span, "again here").help("keep one of them"));
+            }
+            Some(ix) => {
+                problems.extend(member_that_routes(&tasks[ix.index()], id));
+                found.push(ix);
+            }
+        }
+    }
+    found
+}
+
+fn unknown_member(tasks: &[Task], id: &Spanned<String>) -> Problem {
+    let problem = Problem::new(&codes::UNKNOWN_DEPENDENCY, format!("there is no task `{}`", id.value));
+    let problem = problem.at(id.span, "in this group");
+    match nearest(&id.value, tasks.iter().map(|it| it.id.value.as_str())) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem,
+    }
+}
+
+/// A gate decides what runs, and a group counts its members in their place.
+fn member_that_routes(member: &Task, named: &Spanned<String>) -> Option<Problem> {
+    if !member.gate.routes() {
+        return None;
+    }
+    let message = format!("`{}` is a gate, and cannot be in a group", member.id.value);
+    let problem = Problem::new(&codes::CONFLICT, message).at(named.span, "in this group").at(member.id.span, "a gate");
+    Some(problem.help("make the group the gate, or leave it out of the group"))
 }
 
 /// The stage of a task is one more than the highest of its dependencies.

@@ -11,7 +11,7 @@ use super::probes::subjects;
 use super::replies;
 use super::roles::Roles;
 use crate::output::CompiledSchema;
-use crate::suite::{EvaluatorKind, Gate, Judge, Output, Suite, Task, TaskKind, is_provider_and_model};
+use crate::suite::{EvaluatorKind, Judge, Output, Suite, Task, TaskKind, is_provider_and_model};
 
 /// The role that judges unless the author says otherwise.
 const JUDGE: &str = "judge";
@@ -33,8 +33,7 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, roles: &Roles<'_>, problems:
 }
 
 fn no_placeholder(task: &Task, judge: &Judge) -> Option<Problem> {
-    let prompts = judge.system.iter().chain([&judge.prompt]);
-    if prompts.into_iter().any(|it| !it.prompt.holes().is_empty()) {
+    if judge.system.iter().any(|it| !it.reads.is_empty()) || !judge.prompt.reads.is_empty() {
         return None;
     }
     let message = format!("the prompt of `{}` shows the judge nothing of the case", task.id.value);
@@ -43,7 +42,7 @@ fn no_placeholder(task: &Task, judge: &Judge) -> Option<Problem> {
 }
 
 fn measured_gate(task: &Task) -> Option<Problem> {
-    if task.gate == Gate::None || task.judges() || task.is_flawed {
+    if !task.gate.routes() || task.judges() || task.is_flawed {
         return None;
     }
     let message = format!("`{}` is a gate, but it never passes or fails: it only measures", task.id.value);

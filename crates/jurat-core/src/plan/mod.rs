@@ -38,13 +38,14 @@ use crate::effect::Schema;
 use crate::evaluator::binding::Binding;
 use crate::judge::ReplyForm;
 use crate::output::CompiledSchema;
-use crate::prompt::Prompt;
+use crate::prompt::{Chat, Prompt};
 use crate::scenario::CompiledScenario;
 use crate::scenario::compiled::PARSER;
 use crate::suite::lost::Part;
 use crate::suite::{Ask, Gate, Selection, Suite, Task, TaskComparison, TaskKind, examine_scenarios};
 pub use crate::task::TaskIx;
 use crate::tool::{MOST_ROUNDS, ToolFilter};
+use crate::transform::Transform;
 
 use base::Bases;
 pub use cases::{CaseIx, CaseLayout, CaseSource, VariantCount};
@@ -55,7 +56,7 @@ pub use graph::Stage;
 use roles::Roles;
 pub use selection::{CaseName, CaseSet, row_tags};
 pub use shape::Shape;
-pub use work::{EMBEDDING_RETRIES, PlannedEvaluate, PlannedJudge, PlannedStep, PlannedUse, Runs, Work};
+pub use work::{EMBEDDING_RETRIES, PlannedEvaluate, PlannedGroup, PlannedJudge, PlannedStep, PlannedUse, Runs, Work};
 
 /// A few rows of the data, to look at before running.
 #[derive(Debug, Clone, Default)]
@@ -163,13 +164,15 @@ pub struct PlannedAsk {
     pub tool_filter: ToolFilter,
     /// How many more requests one answer may take when requests fail.
     pub max_retries: u32,
+    /// What is done to an answer before it is judged.
+    pub transform: Option<Transform>,
 }
 
 /// What is asked about a row.
 #[derive(Debug, Clone)]
 pub enum Asking {
-    /// A prompt. It sees the row and nothing else.
-    Prompt(Prompt),
+    /// A prompt, or several messages. They see the row and nothing else.
+    Chat(Chat),
     /// The row itself.
     Row,
 }
@@ -178,6 +181,11 @@ impl PlannedAsk {
     /// Whether the subject is given the row itself, so that what it answers is a value.
     pub fn sends_row(&self) -> bool {
         self.prompts.iter().any(|(_, it)| matches!(it, Asking::Row))
+    }
+
+    /// What is asked in messages. All of them stand beside the same definition.
+    pub fn chats(&self) -> impl Iterator<Item = &Chat> {
+        self.prompts.iter().filter_map(|(_, it)| if let Asking::Chat(chat) = it { Some(chat) } else { None })
     }
 
     /// How often the model is asked at most for one answer: once, or as often as it may be given results of tools.
@@ -193,6 +201,8 @@ pub struct PlannedTask {
     pub description: Option<String>,
     /// What it does, by its kind.
     pub work: Work,
+    /// What is done to the value before it is compared.
+    pub transform: Option<Transform>,
     /// What its output must be; for an assertion, what the evidence must be.
     pub then: Option<Assertion>,
     /// What it says something about.
@@ -311,7 +321,7 @@ fn planned_scenarios(suite: &Suite) -> Option<Vec<Arc<CompiledScenario>>> {
 
 fn planned_ask(ask: &Ask) -> PlannedAsk {
     let schema = ask.output.as_ref().and_then(|it| CompiledSchema::compile(&it.schema).ok());
-    let prompts = ask.prompts.iter().map(|it| (it.name.clone(), Asking::Prompt(it.prompt.prompt.clone())));
+    let prompts = ask.prompts.iter().map(|it| (it.name.clone(), Asking::Chat(it.prompt.chat.clone())));
     let row = ask.whole_row.then(|| ("row".to_owned(), Asking::Row));
     PlannedAsk {
         prompts: prompts.chain(row).collect(),
@@ -322,6 +332,7 @@ fn planned_ask(ask: &Ask) -> PlannedAsk {
         tools: ask.tools.iter().map(|it| it.value.clone()).collect(),
         tool_filter: ask.tool_filter.clone(),
         max_retries: ask.max_retries,
+        transform: ask.transform.clone(),
     }
 }
 
@@ -338,6 +349,7 @@ fn planned(
         description: task.description.clone(),
         dimensions: dimensions(task, &work),
         work,
+        transform: task.transform.clone(),
         then: task.comparison.as_ref().and_then(TaskComparison::assertion),
         depends_on: graph.depends_on[ix].clone(),
         gate: task.gate,

@@ -6,7 +6,7 @@ use jurat_format::problem::{Problem, Problems, listed_all, nearest};
 use jurat_format::value::{FieldPath, Spanned};
 
 use super::Samples;
-use super::context::{Known, Place, Read, Reader, examine_base};
+use super::context::{Known, Read, Reader, examine_base};
 use super::selection::{known_tags, unknown_tag};
 use crate::gate::{Condition, Kind, Selector};
 use crate::suite::lost::Part;
@@ -22,7 +22,7 @@ pub(super) fn examine(known: Known<'_>, samples: &Samples, problems: &mut Proble
             problems.extend(tags.as_ref().and_then(|it| unknown_tag(tag, it)));
         }
         if let Some((path, value)) = slice {
-            let read = Read { path: &path.value, at: Place::Alone(path.span) };
+            let read = Read::new(&path.value, path.span);
             if let Some(base) = known.bases.and_then(|it| it.of_all(known.suite)) {
                 examine_base(known.suite, Reader::Suite, base, &read, problems);
             }

@@ -30,9 +30,9 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, rows: Option<&Shape>, pr
     let Some(rows) = rows else { return };
     problems.extend(hidden_fields(ask, rows));
     let rows = Base { shape: rows.clone(), of: Cases::ROWS };
-    for prompt in ask.system.iter().chain(ask.prompts.iter().map(|it| &it.prompt)) {
-        context::holes(prompt).for_each(|it| context::examine_base(suite, Reader::Ask, &rows, &it, problems));
-    }
+    let prompts = ask.prompts.iter().map(|it| &it.prompt);
+    context::of_prompts(ask.system.as_ref(), prompts)
+        .for_each(|it| context::examine_base(suite, Reader::Ask, &rows, &it, problems));
 }
 
 /// What tasks see of a probe: the row, and what the probe adds.
@@ -40,7 +40,7 @@ pub(super) fn base(rows: Option<Shape>, ask: &Ask) -> Shape {
     let schema = probe::schema();
     let added = |key: &str| match (key, &ask.output) {
         // What a program or a function answers is for it to say.
-        ("output", _) if ask.whole_row => Some(Shape::any()),
+        ("output", _) if ask.whole_row || ask.transform.is_some() => Some(Shape::any()),
         // What could not be read may say what it is.
         ("parsed", None) => ask.is_flawed.then(Shape::any),
         // On its own, because its references lead into itself.
@@ -48,7 +48,8 @@ pub(super) fn base(rows: Option<Shape>, ask: &Ask) -> Shape {
         _ => schema.get("properties").and_then(|it| it.get(key)).map(Shape::of_schema),
     };
     let rows = rows.unwrap_or_else(Shape::any_object);
-    probe::keys(ask.whole_row).iter().fold(rows, |base, key| base.with_member(key, added(key)))
+    let base = probe::keys(ask.whole_row).iter().fold(rows, |base, key| base.with_member(key, added(key)));
+    if ask.transform.is_some() { base.with_member(probe::ORIGINAL, Some(Shape::any())) } else { base }
 }
 
 /// The models that are judged, with their places: those that `ask` names, or the role `subject`.
@@ -77,7 +78,7 @@ fn no_rows(suite: &Suite, ask: &Ask) -> Option<Problem> {
 
 /// A question without a placeholder is the same for every row, and so is what tasks judge, give or take chance.
 fn same_question(ask: &Ask, AskPrompt { prompt, .. }: &AskPrompt) -> Option<Problem> {
-    if ask.system.iter().chain([prompt]).any(|it| !it.prompt.holes().is_empty()) {
+    if ask.system.iter().any(|it| !it.reads.is_empty()) || !prompt.reads.is_empty() {
         return None;
     }
     let message = "every row asks the same question";

@@ -5,7 +5,7 @@ use jurat_compare::{Operand, Operator};
 use jurat_format::problem::Problem;
 use jurat_format::value::{FieldPath, Kind, Kinds, Map, Span, Spanned, Step, Val, Value};
 
-use super::context::{Place, reads};
+use super::context::reads;
 use super::graph::Graph;
 use super::judges;
 use crate::judge::ReplyForm;
@@ -32,7 +32,7 @@ pub(super) fn needs<'s>(suite: &'s Suite, graph: &Graph) -> Vec<Option<Need<'s>>
             let judge = read.path.root().and_then(|root| graph.find(ix, root)).filter(|it| graph.depends(ix, *it));
             let Some(judge) = judge.filter(|it| is_open(&suite.tasks[it.index()])) else { continue };
             if needs[judge.index()].is_none() && needs_field(reader, read.path) {
-                needs[judge.index()] = Some(Need::Field { reader, path: read.path, span: span(&read.at) });
+                needs[judge.index()] = Some(Need::Field { reader, path: read.path, span: read.at });
             }
         }
     }
@@ -79,13 +79,6 @@ fn needs_field(reader: &Task, path: &FieldPath) -> bool {
 
 fn reads_at(comparison: &TaskComparison, path: &FieldPath) -> bool {
     comparison.path.as_ref().is_some_and(|it| it.value == *path)
-}
-
-fn span(place: &Place<'_>) -> Span {
-    match place {
-        Place::Alone(span) => *span,
-        Place::Hole(prompt, nth) => prompt.holes.get(*nth).copied().unwrap_or(prompt.span),
-    }
 }
 
 /// What is wrong with leaving out `output`, where text will not do.

@@ -121,6 +121,8 @@ fn whole_shape<'s>(known: Known<'s>, ix: usize, comparison: &TaskComparison) -> 
             | TaskKind::Outcome(_)
             | TaskKind::Evaluate(_)
             | TaskKind::Check(_)
+            | TaskKind::Cel(_)
+            | TaskKind::Group(_)
             | TaskKind::Evaluation { .. },
             path,
         ) => {

@@ -6,6 +6,7 @@ use jurat_compare::expression::Expression;
 
 use super::evaluations::{self, PlannedEvaluation};
 use super::{TaskIx, replies};
+
 use crate::check::Check as RunCheck;
 use crate::effect::{Answer, Role, Schema};
 use crate::evaluator::binding::Binding;
@@ -14,9 +15,10 @@ use crate::evaluator::{self, OutputConfig};
 use crate::judge::ReplyForm;
 use crate::outcome::Check;
 use crate::output::CompiledSchema;
-use crate::prompt::Prompt;
+use crate::prompt::{Chat, Prompt};
 use crate::suite::{
-    Aggregate, Evaluate, EvaluatorKind, Judge, JudgeArgument, JudgeStep, Suite, Task, TaskKind, UsedJudge,
+    Aggregate, Evaluate, EvaluatorKind, Group, GroupRule, Judge, JudgeArgument, JudgeStep, Suite, Task, TaskKind,
+    UsedJudge,
 };
 
 /// What a task does.
@@ -32,6 +34,10 @@ pub enum Work {
     Check(Box<RunCheck>),
     /// It runs an evaluator.
     Evaluate(Box<PlannedEvaluate>),
+    /// It evaluates an expression over the evidence.
+    Cel(Arc<Expression>),
+    /// It joins the verdicts of other tasks.
+    Group(Box<PlannedGroup>),
     /// It has judges score the run of an agent, dimension by dimension.
     Evaluation(Arc<PlannedEvaluation>),
 }
@@ -49,6 +55,8 @@ impl Work {
             TaskKind::Outcome(check) => Work::Outcome(check.clone()),
             TaskKind::Check(check) => Work::Check(check.clone()),
             TaskKind::Evaluate(evaluate) => Work::Evaluate(Box::new(planned_evaluate(suite, evaluate)?)),
+            TaskKind::Cel(cel) => Work::Cel(Arc::clone(&cel.expression)),
+            TaskKind::Group(group) => Work::Group(Box::new(PlannedGroup::of(group, sees))),
             TaskKind::Evaluation { .. } => Work::Evaluation(evaluations::planned(suite, sees)?),
         })
     }
@@ -58,7 +66,9 @@ impl Work {
         match self {
             Work::Judge(judge) => Some(judge.step(slot).map_or(&judge.form, |it| &it.form)),
             Work::Evaluation(evaluation) => Some(&evaluation.brief(case).form),
-            Work::Assert | Work::Outcome(_) | Work::Check(_) | Work::Evaluate(_) => None,
+            Work::Assert | Work::Outcome(_) | Work::Check(_) | Work::Evaluate(_) | Work::Cel(_) | Work::Group(_) => {
+                None
+            }
         }
     }
 
@@ -75,7 +85,9 @@ impl Work {
         match self {
             Work::Judge(judge) => Some(judge),
             Work::Evaluation(evaluation) => Some(&evaluation.judge),
-            Work::Assert | Work::Outcome(_) | Work::Check(_) | Work::Evaluate(_) => None,
+            Work::Assert | Work::Outcome(_) | Work::Check(_) | Work::Evaluate(_) | Work::Cel(_) | Work::Group(_) => {
+                None
+            }
         }
     }
 
@@ -97,13 +109,16 @@ impl Work {
 
     /// The checks that it waits for and looks at, beside its dependencies.
     pub fn sees(&self) -> &[TaskIx] {
-        self.evaluation().map_or(&[], |it| &it.sees)
+        match self {
+            Work::Group(group) => &group.ixs,
+            _ => self.evaluation().map_or(&[], |it| &it.sees),
+        }
     }
 
     /// Whether it takes a request of any kind.
     pub fn asks(&self) -> bool {
         match self {
-            Work::Assert | Work::Outcome(_) => false,
+            Work::Assert | Work::Outcome(_) | Work::Cel(_) | Work::Group(_) => false,
             Work::Judge(_) | Work::Evaluation(_) => true,
             Work::Check(check) => check.may_look(),
             Work::Evaluate(evaluate) => {
@@ -128,6 +143,23 @@ impl Work {
     /// Whether it has a value of its own, beside its verdict.
     pub fn has_output(&self) -> bool {
         !matches!(self, Work::Assert)
+    }
+}
+
+/// A group with its members found.
+#[derive(Debug, Clone)]
+pub struct PlannedGroup {
+    /// The members, and what each counts.
+    pub members: Vec<(TaskIx, f64)>,
+    pub rule: GroupRule,
+    /// The members alone.
+    ixs: Vec<TaskIx>,
+}
+
+impl PlannedGroup {
+    fn of(group: &Group, ixs: &[TaskIx]) -> PlannedGroup {
+        let members = ixs.iter().copied().zip(group.members.iter().map(|it| it.weight)).collect();
+        PlannedGroup { members, rule: group.rule, ixs: ixs.to_vec() }
     }
 }
 
@@ -162,7 +194,7 @@ pub enum Runs {
 pub struct PlannedJudge {
     pub models: Vec<Role>,
     pub system: Option<Prompt>,
-    pub prompt: Prompt,
+    pub prompt: Chat,
     /// The JSON Schema of the reply.
     pub output: Option<Schema>,
     /// What a reply must be to count as one.
@@ -220,7 +252,7 @@ impl PlannedJudge {
     pub fn prompts(&self) -> Vec<&Prompt> {
         match &self.used {
             Some(used) => used.steps.iter().flat_map(|it| it.system.iter().chain([&it.prompt])).collect(),
-            None => self.system.iter().chain([&self.prompt]).collect(),
+            None => self.system.iter().chain(self.prompt.prompts()).collect(),
         }
     }
 }
@@ -264,7 +296,7 @@ fn planned_judge(judge: &Judge, otherwise: ReplyForm) -> PlannedJudge {
     PlannedJudge {
         models,
         system: judge.system.as_ref().map(|it| it.prompt.clone()),
-        prompt: judge.prompt.prompt.clone(),
+        prompt: judge.prompt.chat.clone(),
         output: judge.output.as_ref().map(|it| Schema::from(it.schema.clone())),
         form,
         max_retries: judge.max_retries,

@@ -289,7 +289,7 @@ impl TaskTotal {
 
     /// Whether its verdicts are counted: those of a gate that only routes are not.
     pub fn is_counted(&self) -> bool {
-        self.gate != Gate::Condition
+        self.gate.is_counted()
     }
 }
 
@@ -327,5 +327,6 @@ pub fn gate_name(gate: Gate) -> &'static str {
         Gate::None => "",
         Gate::Condition => "gate",
         Gate::Required => "required",
+        Gate::Member => "member",
     }
 }

@@ -233,6 +233,8 @@ impl<'p> Traversal<'p> {
             (Slot::Update, outcome) => self.updated(outcome),
             (Slot::Edge, outcome) => self.edge_called(site.turn as usize, outcome),
             (Slot::Outcome, outcome) => self.decided(site.turn, outcome),
+            // No turn sends files.
+            (Slot::Attach, _) => {}
         }
     }
 

@@ -16,11 +16,12 @@ use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Entry, Node, Span, Spanned, Val};
 
-use super::judging::{self, PromptText};
+use super::prompts::{self, ChatText, MESSAGES, PromptText};
 use super::task::read_id;
 use crate::output::{self, Output};
 use crate::tool::ToolFilter;
 use crate::tool::filter;
+use crate::transform::{self, Transform};
 
 /// What is asked about each row, and of whom.
 #[derive(Debug, Clone)]
@@ -43,6 +44,8 @@ pub struct Ask {
     /// How many more requests one answer may take when requests fail. An answer is never asked for again because of what
     /// it says: that is what is evaluated.
     pub max_retries: u32,
+    /// What is done to an answer before it is judged.
+    pub transform: Option<Transform>,
     pub span: Span,
     /// Whether errors were found in it: what it lacks may be what could not be read.
     pub is_flawed: bool,
@@ -52,7 +55,7 @@ pub struct Ask {
 pub struct AskPrompt {
     /// What it is called: its key under `prompts`, its number in a list, or `prompt` when it is the only one.
     pub name: String,
-    pub prompt: PromptText,
+    pub prompt: ChatText,
 }
 
 /// The role that is asked unless the author says otherwise.
@@ -71,14 +74,17 @@ impl Ask {
     }
 }
 
-const PROMPT: Field<PromptText> = Field::optional(
+const PROMPT: Field<ChatText> = Field::optional(
     "prompt",
-    judging::SHAPE,
-    "the prompt; `${path}` is replaced by a value of the row. Not together with `prompts`",
+    prompts::CHAT_SHAPE,
+    "the prompt; `${path}` is replaced by a value of the row. Not together with `prompts` or `messages`",
 );
 const PROMPTS: Field<Vec<AskPrompt>> = Field::optional(
     "prompts",
-    Shape::new(const { Form::Either(&[Form::Map(&judging::FORM), Form::List(&judging::FORM)]) }, named_prompts),
+    Shape::new(
+        const { Form::Either(&[Form::Map(&prompts::CHAT_FORM), Form::List(&prompts::CHAT_FORM)]) },
+        named_prompts,
+    ),
     "several prompts, by name or as a list; each makes a variant",
 );
 const WHOLE_ROW: Defaulted<bool> = Field::optional(
@@ -94,7 +100,7 @@ const MODEL: Field<Vec<Spanned<String>>> = Field::optional(
 )
 .default_words("the role `subject`");
 const SYSTEM: Field<PromptText> =
-    Field::optional("system", judging::SHAPE, "the system prompt; `${path}` is replaced by a value of the row");
+    Field::optional("system", prompts::SHAPE, "the system prompt; `${path}` is replaced by a value of the row");
 const OUTPUT: Field<Output> =
     Field::optional("output", output::SHAPE, "what the answer must be: fields in short form, or a JSON Schema")
         .default_words("any text");
@@ -105,10 +111,17 @@ const TOOL_FILTER: Field<(ToolFilter, Vec<Spanned<String>>)> =
 const MAX_RETRIES: Defaulted<u32> =
     Field::optional("max_retries", shape::count::<0>(), "retries per answer when a request fails").default(3);
 
+const TRANSFORM: Field<Transform> = Field::optional(
+    "transform",
+    transform::SHAPE,
+    "what is done to the answer before it is judged; the answer itself stays under `original_output`",
+);
+
 static ASK: Object = Object {
     what: "`ask`",
     keys: &[
         PROMPT.key,
+        MESSAGES.key,
         PROMPTS.key,
         WHOLE_ROW.key,
         MODEL.key,
@@ -117,6 +130,7 @@ static ASK: Object = Object {
         TOOLS.key,
         TOOL_FILTER.key,
         MAX_RETRIES.key,
+        TRANSFORM.key,
     ],
 };
 
@@ -134,6 +148,7 @@ pub(super) fn read(reading: &mut Reading<'_>, span: Span, node: &Node<'_>) -> Op
     let tools = fields.read(reading, &TOOLS).unwrap_or_default();
     let (tool_filter, filtered) = fields.read(reading, &TOOL_FILTER).unwrap_or_default();
     let max_retries = fields.value(reading, &MAX_RETRIES);
+    let transform = fields.read(reading, &TRANSFORM);
     let is_flawed = reading.n_errors() > n_before;
     (whole_row || !prompts.is_empty()).then_some(Ask {
         prompts,
@@ -145,6 +160,7 @@ pub(super) fn read(reading: &mut Reading<'_>, span: Span, node: &Node<'_>) -> Op
         tool_filter,
         filtered,
         max_retries,
+        transform,
         span,
         is_flawed,
     })
@@ -152,16 +168,22 @@ pub(super) fn read(reading: &mut Reading<'_>, span: Span, node: &Node<'_>) -> Op
 
 fn prompts(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Vec<AskPrompt> {
     let only = fields.read(reading, &PROMPT);
-    let only = only.map(|prompt| AskPrompt { name: ONLY.to_owned(), prompt });
+    let messages = fields.read(reading, &MESSAGES);
+    let only = only.or(messages).map(|prompt| AskPrompt { name: ONLY.to_owned(), prompt });
     let several = fields.read(reading, &PROMPTS);
-    match (fields.key_span(&PROMPT), fields.key_span(&PROMPTS)) {
-        (Some(prompt), Some(prompts)) => {
-            let problem = Problem::new(&codes::CONFLICT, "`ask` has either `prompt` or `prompts`, not both");
-            let problem = problem.at(prompts, "and this").at(prompt, "this");
-            reading.problem(problem.help("move the one prompt into `prompts`"));
+    let ways = [&PROMPT.key, &MESSAGES.key, &PROMPTS.key];
+    let named: Vec<(&str, Span)> = ways.into_iter().filter_map(|it| Some((it.name, fields.key_span(it)?))).collect();
+    match named.as_slice() {
+        [(first, first_span), (second, second_span), ..] => {
+            let message = format!("`ask` has either `{first}` or `{second}`, not both");
+            let problem = Problem::new(&codes::CONFLICT, message).at(*second_span, "and this").at(*first_span, "this");
+            reading.problem(problem.help(match *second {
+                "prompts" => "move the one prompt into `prompts`; messages go there as `{messages: …}`",
+                _ => "make the prompt the last message",
+            }));
         }
-        (None, None) if !fields.may_mean(&PROMPT) && !fields.may_mean(&PROMPTS) => {
-            let problem = Problem::new(&codes::MISSING_KEY, "`ask` needs `prompt` or `prompts`");
+        [] if !ways.into_iter().any(|it| fields.may_mean(it)) => {
+            let problem = Problem::new(&codes::MISSING_KEY, "`ask` needs `prompt`, `prompts` or `messages`");
             let problem = problem.at(fields.span, "asks nothing");
             let problem = problem.help("for example `prompt: \"${question}\"`");
             reading.problem(problem.help("for a program that takes the row itself, `whole_row: true`"));
@@ -173,7 +195,7 @@ fn prompts(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Vec<AskPrompt>
 
 /// With the row itself nothing else is sent: what would be said to a model in words is refused.
 fn without_prompts(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Vec<AskPrompt> {
-    let others = [&PROMPT.key, &PROMPTS.key, &SYSTEM.key, &OUTPUT.key, &TOOLS.key, &TOOL_FILTER.key];
+    let others = [&PROMPT.key, &MESSAGES.key, &PROMPTS.key, &SYSTEM.key, &OUTPUT.key, &TOOLS.key, &TOOL_FILTER.key];
     for (name, span) in others.into_iter().filter_map(|it| Some((it.name, fields.key_span(it)?))) {
         let problem = Problem::new(&codes::CONFLICT, format!("`ask` has either `whole_row` or `{name}`, not both"));
         reading.problem(
@@ -191,7 +213,7 @@ fn named_prompts(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Opti
         }
         Content::List(items) if !items.is_empty() => {
             let item = |(nth, item): (usize, &Node<'_>)| {
-                let prompt = (judging::SHAPE.read)(reading, "an item of `prompts`", item)?;
+                let prompt = (prompts::CHAT_SHAPE.read)(reading, "an item of `prompts`", item)?;
                 Some(AskPrompt { name: nth.to_string(), prompt })
             };
             Some((1..).zip(items).filter_map(item).collect())
@@ -205,15 +227,17 @@ fn named_prompts(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Opti
 
 fn named_prompt(reading: &mut Reading<'_>, entry: &Entry<'_>) -> Option<AskPrompt> {
     // `prompts: {file: p.md}` would be a prompt called `file` that says `p.md`. No author means that.
-    if entry.key == "file" {
-        let problem = Problem::new(&codes::WRONG_VALUE, "a prompt in `prompts` cannot be called `file`");
+    if matches!(entry.key.as_ref(), "file" | "jinja" | "messages") {
+        let key = &entry.key;
+        let problem = Problem::new(&codes::WRONG_VALUE, format!("a prompt in `prompts` cannot be called `{key}`"));
         let problem = problem.at(entry.key_span, "a name");
-        reading.problem(problem.help("write `prompt: {file: …}`, or give it a name: `prompts: {short: {file: …}}`"));
+        let help = format!("write `prompt: {{{key}: …}}`, or give it a name: `prompts: {{short: {{{key}: …}}}}`");
+        reading.problem(problem.help(help));
         return None;
     }
     let name = Node { span: entry.key_span, content: Content::Scalar(Val::Str(entry.key.clone())) };
     let name = read_id(reading, "a name in `prompts`", &name)?;
-    let prompt = (judging::SHAPE.read)(reading, &format!("`{}`", name.value), &entry.value)?;
+    let prompt = (prompts::CHAT_SHAPE.read)(reading, &format!("`{}`", name.value), &entry.value)?;
     Some(AskPrompt { name: name.value, prompt })
 }
 

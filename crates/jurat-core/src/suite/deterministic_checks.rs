@@ -59,6 +59,7 @@ pub(super) fn read_entry(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<T
         description,
         kind: TaskKind::Check(Box::new(check)),
         comparison: None,
+        transform: None,
         depends_on,
         gate,
         on: Selection::All,

@@ -307,6 +307,7 @@ pub(super) fn join(suite: &mut Suite) {
             decides: evaluation.pass_threshold.is_some() || evaluation.on_failed_check == OnFailedCheck::Fail,
         },
         comparison: None,
+        transform: None,
         depends_on: evaluation.depends_on.clone(),
         gate: Gate::None,
         on,

@@ -18,7 +18,8 @@ use jurat_format::source::{Files, ReadError, Sources};
 use jurat_format::value::{FieldPath, Kind, Map, Node, Span, Spanned, Val, Value};
 use jurat_format::yaml::read_tree;
 
-use super::judging::{OUTPUT, PromptText, SHAPE as PROMPT_SHAPE, SYSTEM};
+use super::judging::{OUTPUT, SYSTEM};
+use super::prompts::{PromptText, SHAPE as PROMPT_SHAPE};
 use super::task::read_id;
 use crate::comparison::{self, TaskComparison};
 use crate::judge::Ready;
@@ -406,7 +407,7 @@ fn unknown_placeholders(reading: &mut Reading<'_>, prompt: &PromptText, known: &
         let root = hole.path.root().unwrap_or_default();
         if !known.contains(&root) {
             let message = format!("`${{{}}}` is neither an input nor an earlier step", hole.path);
-            let at = prompt.holes.get(nth).copied().unwrap_or(prompt.span);
+            let at = prompt.reads.get(nth).map_or(prompt.span, |it| it.span);
             let problem = Problem::new(&codes::UNKNOWN_PARAMETER, message).at(at, "unknown name");
             reading.problem(problem.help(format!("there are {}", listed(known.iter().copied()))));
         }

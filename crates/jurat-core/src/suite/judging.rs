@@ -14,6 +14,7 @@ use jurat_format::value::{Node, Span, Spanned, Val, Value, shown_within};
 
 use super::evaluators;
 use super::judge_file::{self, InputKind, JudgeFile, JudgeInput};
+use super::prompts::{self, ChatText, MESSAGES, PromptText};
 use crate::evaluator::binding::{Binding, Origin};
 use crate::foreign;
 use crate::judge::{Aggregate, READY, RUBRIC, Ready};
@@ -28,7 +29,7 @@ pub struct Judge {
     pub model: Option<Spanned<String>>,
     pub system: Option<PromptText>,
     /// What it is asked; first, when the judge that is used asks several questions.
-    pub prompt: PromptText,
+    pub prompt: ChatText,
     /// What it must answer; any text when absent.
     pub output: Option<Output>,
     /// How many more requests one judgement may take.
@@ -66,23 +67,8 @@ pub struct JudgeArgument {
     pub span: Option<Span>,
 }
 
-/// A prompt and where it stands.
-#[derive(Debug, Clone)]
-pub struct PromptText {
-    pub prompt: Prompt,
-    /// The place of its text, in the definition or in a file of its own.
-    pub span: Span,
-    /// The places of its holes.
-    pub holes: Vec<Span>,
-    /// The file as it was written, when it is in one.
-    pub file: Option<String>,
-}
-
 /// A text that may stand in a file of its own, and the name of that file.
 pub(super) const TEXT_OR_FILE: Shape<(Spanned<String>, Option<String>)> = Shape::new(FORM, text_or_file);
-
-/// A prompt: text, or a file that holds it.
-pub(super) const SHAPE: Shape<PromptText> = Shape::new(FORM, prompt);
 
 pub(super) const FORM: Form = Form::Either(&[Form::Text, Form::Object(&PROMPT_FILE)]);
 
@@ -95,9 +81,12 @@ const MODEL: Field<Spanned<String>> =
     Field::optional("model", shape::TEXT, "the model that is asked: a role under `models`, or `provider/model`")
         .default_words("the role `judge`");
 pub(super) const SYSTEM: Field<PromptText> =
-    Field::optional("system", SHAPE, "the system prompt; `${path}` is replaced by a value of the context");
-const PROMPT: Field<PromptText> =
-    Field::optional("prompt", SHAPE, "what the judge is asked; `${path}` is replaced by a value of the context");
+    Field::optional("system", prompts::SHAPE, "the system prompt; `${path}` is replaced by a value of the context");
+const PROMPT: Field<ChatText> = Field::optional(
+    "prompt",
+    prompts::CHAT_SHAPE,
+    "what the judge is asked; `${path}` is replaced by a value of the context. Not together with `messages`",
+);
 const USE: Field<(JudgeFile, Span)> = Field::optional(
     "use",
     Shape::new(FORM, used),
@@ -105,7 +94,7 @@ const USE: Field<(JudgeFile, Span)> = Field::optional(
 );
 const RUBRIC_TEXT: Field<PromptText> = Field::optional(
     "rubric",
-    SHAPE,
+    prompts::SHAPE,
     "a criterion in plain words, in place of `prompt` and `output`; `${path}` is replaced by a value of the context",
 );
 const WITH: Field<Vec<(Spanned<String>, Spanned<Origin>)>> = Field::optional(
@@ -135,6 +124,7 @@ static JUDGE: Object = Object {
         MODEL.key,
         SYSTEM.key,
         PROMPT.key,
+        MESSAGES.key,
         OUTPUT.key,
         USE.key,
         RUBRIC_TEXT.key,
@@ -153,14 +143,14 @@ fn read(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Judge> {
     let (system, prompt, output, used) = match wanted(reading, &fields) {
         Wanted::Prompt => {
             let system = fields.read(reading, &SYSTEM);
-            let prompt = fields.read(reading, &PROMPT);
+            let prompt = asked(reading, &fields);
             (system, prompt, fields.read(reading, &OUTPUT), None)
         }
         Wanted::Used => {
             let used = read_used(reading, &fields);
             let step = used.as_ref().and_then(|it| it.file.steps.first());
             let output = used.as_ref().map(|it| it.file.output.clone());
-            (step.and_then(|it| it.system.clone()), step.map(|it| it.prompt.clone()), output, used.map(Box::new))
+            (step.and_then(|it| it.system.clone()), step.map(|it| it.prompt.clone().into()), output, used.map(Box::new))
         }
     };
     let (max_retries, repeat) = (fields.value(reading, &MAX_RETRIES), fields.value(reading, &REPEAT));
@@ -178,10 +168,11 @@ enum Wanted {
     Used,
 }
 
-/// What says what is asked: exactly one of `prompt`, `use` and `rubric`.
+/// What says what is asked: exactly one of `prompt`, `messages`, `use` and `rubric`.
 fn wanted(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Wanted {
     let said = |keys: &[&'static Key]| keys.iter().find_map(|it| Some((it.name, fields.key_span(*it)?)));
-    let (own, used) = (said(&[&PROMPT.key, &OUTPUT.key, &SYSTEM.key]), said(&[&USE.key, &RUBRIC_TEXT.key]));
+    let (own, used) =
+        (said(&[&PROMPT.key, &MESSAGES.key, &OUTPUT.key, &SYSTEM.key]), said(&[&USE.key, &RUBRIC_TEXT.key]));
     match (own, used) {
         (Some((own, own_span)), Some((used, used_span))) => {
             let message = format!("a judge has either `{own}` or `{used}`, not both");
@@ -191,9 +182,10 @@ fn wanted(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Wanted {
         }
         (None, Some(_)) => Wanted::Used,
         (_, None) => {
-            let keys = [&PROMPT.key, &USE.key, &RUBRIC_TEXT.key];
+            let keys = [&PROMPT.key, &MESSAGES.key, &USE.key, &RUBRIC_TEXT.key];
             if !keys.iter().any(|it| fields.key_span(*it).is_some() || fields.may_mean(*it)) {
-                let problem = Problem::new(&codes::MISSING_KEY, "a judge needs `prompt`, `use` or `rubric`");
+                let problem =
+                    Problem::new(&codes::MISSING_KEY, "a judge needs `prompt`, `messages`, `use` or `rubric`");
                 let problem = problem.at(fields.span, "asks nothing");
                 reading.problem(problem.help(
                     "`prompt` is what the judge is asked; `use` names a ready judge, which `jurat judges` lists",
@@ -292,11 +284,23 @@ fn unknown_judge(name: &str, span: Span) -> Problem {
     }
 }
 
-/// Reads a prompt: text, or a file that holds it.
-fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<PromptText> {
-    let (text, file) = text_or_file(reading, what, node)?;
-    let prompt = Prompt::parse(text.value);
-    let literals = reading.places(text.span, prompt.literals().iter().map(|it| &prompt.text()[it.clone()]));
+/// What the judge is asked: `prompt` or `messages`.
+fn asked(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<ChatText> {
+    let (prompt, messages) = (fields.read(reading, &PROMPT), fields.read(reading, &MESSAGES));
+    match (fields.key_span(&PROMPT), fields.key_span(&MESSAGES)) {
+        (Some(prompt), Some(messages)) => {
+            let problem = Problem::new(&codes::CONFLICT, "a judge has either `prompt` or `messages`, not both");
+            reading
+                .problem(problem.at(messages, "and this").at(prompt, "this").help("make the prompt the last message"));
+            None
+        }
+        _ => prompt.or(messages),
+    }
+}
+
+/// Notes what looks like a placeholder and is sent as it is.
+pub(super) fn note_literals(reading: &mut Reading<'_>, prompt: &Prompt, span: Span) {
+    let literals = reading.places(span, prompt.literals().iter().map(|it| &prompt.text()[it.clone()]));
     for (literal, place) in prompt.literals().iter().zip(literals) {
         let written = shown_within(&Val::from(&prompt.text()[literal.clone()]), 40);
         let problem =
@@ -304,9 +308,7 @@ fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Prom
         let problem = problem.at(place, "sent as text");
         reading.problem(problem.help("a placeholder is `${name}` or `${name.path}`, without spaces"));
     }
-    foreign_placeholders(reading, &prompt, text.span);
-    let holes = reading.places(text.span, prompt.holes().iter().map(|it| &prompt.text()[it.range.clone()]));
-    Some(PromptText { prompt, span: text.span, holes, file })
+    foreign_placeholders(reading, prompt, span);
 }
 
 /// Notes placeholders in a text that is sent as it is.
@@ -336,12 +338,16 @@ fn foreign_placeholders(reading: &mut Reading<'_>, prompt: &Prompt, span: Span) 
     for (written, place) in found.into_iter().zip(places) {
         let problem = Problem::new(&codes::LITERAL_PLACEHOLDER, format!("`{written}` is sent as it is"));
         let name = written.trim_matches(['{', '}', ' ']);
-        reading.problem(problem.at(place, "sent as text").help(format!("a placeholder is written `${{{name}}}` here")));
+        reading.problem(
+            problem.at(place, "sent as text").help(format!(
+                "a placeholder is written `${{{name}}}` here; for a Jinja template write `{{ jinja: … }}`"
+            )),
+        );
     }
 }
 
 /// The name of a file where its text was meant: one word that names a file which is there.
-fn path_for_text(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Problem> {
+pub(super) fn path_for_text(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Problem> {
     const LONGEST: usize = 200;
     let name = node.as_str()?;
     let stem = name.rsplit_once('.').filter(|(stem, extension)| !stem.is_empty() && (1..=6).contains(&extension.len()));
@@ -378,7 +384,7 @@ fn text_or_file(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Optio
 }
 
 /// The text of a file beside the definition; it becomes a source of its own, so that problems can point into it.
-fn file_text(reading: &mut Reading<'_>, file: &Spanned<String>) -> Option<Spanned<String>> {
+pub(super) fn file_text(reading: &mut Reading<'_>, file: &Spanned<String>) -> Option<Spanned<String>> {
     let path = reading.beside(file.span, &file.value);
     let text = text_file::read(reading, &path, Some(file.span))?;
     let length = text.len();

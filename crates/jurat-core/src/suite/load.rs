@@ -9,7 +9,7 @@ use jurat_format::source::{Files, Sources};
 use jurat_format::value::{Node, SourceId, Span, Spanned};
 use jurat_format::yaml::read_tree;
 
-use super::{Suite, evaluation, evaluators, scenario, sections};
+use super::{Suite, evaluation, evaluators, group, scenario, sections};
 use crate::compat::karenina::scenario as stored;
 use crate::evaluator::{Scripts, Unread};
 use crate::gate::policy::{self, Policy};
@@ -48,6 +48,7 @@ pub fn load_with(path: &Path, files: &dyn Files, scripts: &dyn Scripts) -> Loade
     evaluators::read_script_signatures(&mut suite, &mut reading, scripts);
     evaluators::join(&mut suite, &mut reading);
     evaluation::join(&mut suite);
+    group::join(&mut suite);
     Loaded { suite, sources: reading.sources, problems: reading.problems.into_vec() }
 }
 

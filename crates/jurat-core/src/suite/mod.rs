@@ -11,12 +11,14 @@ mod defined_case;
 pub(crate) mod deterministic_checks;
 pub(crate) mod evaluation;
 mod evaluators;
+mod group;
 pub mod judge_file;
 mod judging;
 mod load;
 pub(crate) mod lost;
 mod models;
 mod named;
+mod prompts;
 mod records;
 pub mod reference;
 mod rubric;
@@ -33,15 +35,17 @@ pub use agents::AgentText;
 pub use ask::{Ask, AskPrompt};
 pub use evaluation::{EvaluationText, JudgeRun};
 pub use evaluators::{Evaluator, EvaluatorCode, EvaluatorKind, unusable_code};
+pub use group::{Group, GroupRule, Member};
 pub use judge_file::{InputKind, JudgeFile, JudgeInput, JudgeStep};
-pub use judging::{Judge, JudgeArgument, PromptText, UsedJudge};
+pub use judging::{Judge, JudgeArgument, UsedJudge};
 pub use load::{Loaded, load, load_policy, load_with};
 pub use models::Role;
+pub use prompts::{ChatText, PromptRead, PromptText};
 pub use records::{
     CellType, Records, RowFile, RowFormat, RowSource, bad_row, directory_of_rows, file_without_rows, unreadable,
 };
 pub use scenario::{EdgeText, NodeText, OutcomeText, ScenarioText};
-pub use task::{CaseKind, Evaluate, Gate, Selection, Task, TaskKind};
+pub use task::{CaseKind, CelText, Evaluate, Gate, Selection, Task, TaskKind};
 pub use tools::{Reach, ServerSpec, server_digest};
 
 use jurat_format::value::{FieldPath, Span, Spanned};

@@ -9,7 +9,7 @@ use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
-use jurat_format::value::{Content, FieldPath, Kind, Node, Span, Spanned, Val, Value, parse_json};
+use jurat_format::value::{Content, FieldPath, Kind, Map, Node, Span, Spanned, Val, Value, parse_json};
 
 /// Rows, each of which is a case.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +27,8 @@ pub struct Records {
     pub tags: Vec<Spanned<String>>,
     /// Whether each row is the artifact of an agent's run.
     pub is_runs: bool,
+    /// What rows have that do not say otherwise.
+    pub defaults: Map<'static>,
 }
 
 /// Where rows come from.
@@ -101,6 +103,23 @@ choices! {
     }
 }
 
+impl Records {
+    /// A row with what it does not have itself.
+    pub fn with_defaults<'v>(&'v self, row: Val<'v>) -> Val<'v> {
+        match row {
+            Val::Map(mut members) => {
+                for (key, value) in self.defaults.iter() {
+                    if members.get(key).is_none() {
+                        members.insert(key.to_owned().into(), value.borrowed());
+                    }
+                }
+                Val::Map(members)
+            }
+            other => other,
+        }
+    }
+}
+
 impl CellType {
     /// The value of a cell; `None` when its text does not read as this type.
     pub fn read(self, text: &str) -> Option<Value> {
@@ -133,6 +152,17 @@ const TYPES: Field<Vec<(Spanned<String>, CellType)>> = Field::optional(
 const SHEET: Field<Spanned<String>> =
     Field::optional("sheet", shape::TEXT, "the sheet of an Excel workbook").default_words("its only sheet with rows");
 const TAGS: Field<Vec<Spanned<String>>> = Field::optional("tags", shape::TEXTS, "tags to select the rows by");
+const DEFAULTS: Field<Map<'static>> = Field::optional(
+    "defaults",
+    Shape::new(Form::Map(&Form::Any), |reading, what, node| match node.to_val().into_owned() {
+        Val::Map(map) => Some(map),
+        _ => {
+            reading.wrong_type(what, "an object of fields and values", node);
+            None
+        }
+    }),
+    "fields and their values for rows that do not have them",
+);
 const AS: Defaulted<RowKind> = Field::optional(
     "as",
     shape::choice(),
@@ -140,8 +170,10 @@ const AS: Defaulted<RowKind> = Field::optional(
 )
 .default_choice("rows");
 
-static RECORDS: Object =
-    Object { what: "`records`", keys: &[PATH.key, FORMAT.key, ID.key, TYPES.key, SHEET.key, TAGS.key, AS.key] };
+static RECORDS: Object = Object {
+    what: "`records`",
+    keys: &[PATH.key, FORMAT.key, ID.key, TYPES.key, SHEET.key, TAGS.key, DEFAULTS.key, AS.key],
+};
 
 pub(super) const FORM: Form = Form::Either(&[Form::Text, Form::List(&Form::Any), Form::Object(&RECORDS)]);
 
@@ -155,6 +187,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Records
         types: Vec::new(),
         tags: Vec::new(),
         is_runs: false,
+        defaults: Map::default(),
     };
     match &node.content {
         Content::Scalar(Val::Str(_)) => files(reading, std::slice::from_ref(node)).map(plain),
@@ -218,6 +251,7 @@ fn described(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Records> {
         sheet: fields.read(reading, &SHEET),
         types,
         tags: fields.read(reading, &TAGS).unwrap_or_default(),
+        defaults: fields.read(reading, &DEFAULTS).unwrap_or_default(),
         from: from?,
     })
 }

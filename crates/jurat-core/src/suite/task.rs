@@ -1,5 +1,8 @@
 //! Tasks: the nodes of a case's graph.
 
+use std::sync::Arc;
+
+use jurat_compare::expression::Expression;
 use jurat_format::codes;
 use jurat_format::field::{DESCRIPTION, Defaulted, Field};
 use jurat_format::fields::Fields;
@@ -8,15 +11,17 @@ use jurat_format::id;
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
-use jurat_format::value::{Content, Node, Span, Spanned, Step, Val, Value, shown_within};
+use jurat_format::value::{Content, FieldPath, Node, Span, Spanned, Step, Val, Value, shown_within};
 
 use super::evaluators;
+use super::group::{self, Group};
 use super::judging::{self, Judge};
 use crate::check::{self, Check as RunCheck};
 use crate::comparison::{self, OPERATOR, TaskComparison};
 use crate::evaluator::binding::{Binding, Origin};
 use crate::outcome::{Check, Gives, format as outcome};
 pub use crate::task::{CaseKind, Gate};
+use crate::transform::{self, Transform};
 
 #[derive(Debug, Clone)]
 pub struct Task {
@@ -26,6 +31,8 @@ pub struct Task {
     pub kind: TaskKind,
     /// What it compares; always there for an assertion.
     pub comparison: Option<TaskComparison>,
+    /// What is done to the value before it is compared.
+    pub transform: Option<Transform>,
     /// The tasks whose outputs it reads, and whose gates it obeys.
     pub depends_on: Vec<Spanned<String>>,
     /// Whether it is a gate, and of which kind.
@@ -81,7 +88,8 @@ impl Task {
         let kind = &self.kind;
         self.comparison.is_some()
             || is_decided
-            || matches!(kind, TaskKind::Check(_) | TaskKind::Evaluation { decides: true })
+            || matches!(kind, TaskKind::Check(_) | TaskKind::Group(_) | TaskKind::Evaluation { decides: true })
+            || matches!(kind, TaskKind::Cel(it) if it.expression.not_boolean().is_none())
     }
 }
 
@@ -97,11 +105,24 @@ pub enum TaskKind {
     Evaluate(Box<Evaluate>),
     /// Checks the run of an agent, and may compare the result.
     Check(Box<RunCheck>),
+    /// Evaluates an expression over its context, and may compare the result.
+    Cel(Box<CelText>),
+    /// Joins the verdicts of other tasks.
+    Group(Box<Group>),
     /// Has the run of an agent judged, as the suite's `evaluation` says.
     Evaluation {
         /// Whether it may pass or fail, rather than only measure.
         decides: bool,
     },
+}
+
+/// An expression over the context of a task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CelText {
+    pub expression: Arc<Expression>,
+    pub span: Span,
+    /// What it reads, with the places.
+    pub reads: Vec<Spanned<FieldPath>>,
 }
 
 /// An evaluator run by a task.
@@ -123,6 +144,8 @@ impl TaskKind {
             TaskKind::Outcome(_) => "outcome",
             TaskKind::Evaluate(_) => "evaluate",
             TaskKind::Check(_) => "check",
+            TaskKind::Cel(_) => "cel",
+            TaskKind::Group(_) => "group",
             TaskKind::Evaluation { .. } => "evaluation",
         }
     }
@@ -153,11 +176,24 @@ const ASSERT: Key =
 const JUDGE: Field<Judge> = Field::optional("judge", judging::JUDGE_SHAPE, "a model that is asked to judge");
 const CHECK: Field<RunCheck> = Field::optional("check", check::SHAPE, "a deterministic check of an agent run");
 const OUTCOME: Field<Check> = Field::optional("outcome", outcome::SHAPE, "a criterion over the whole of a scenario");
+const CEL: Field<CelText> = Field::optional(
+    "cel",
+    Shape::new(Form::Text, read_cel),
+    "an expression over the case, in CEL: true passes and false fails; a number or a text is measured, or compared",
+);
+const GROUP: Field<Group> = Field::optional(
+    "group",
+    group::SHAPE,
+    "other tasks whose verdicts give one: all, any, at least n, or a weighted mean",
+);
 const EVALUATE: Field<Spanned<String>> =
     Field::optional("evaluate", shape::TEXT, "the name of an entry of `evaluators`, which is called");
 
 /// The keys that say what a task does. A task has one; without any it is an assertion.
-const KINDS: [Key; 5] = [ASSERT, JUDGE.key, CHECK.key, OUTCOME.key, EVALUATE.key];
+const KINDS: [Key; 7] = [ASSERT, JUDGE.key, CHECK.key, OUTCOME.key, EVALUATE.key, CEL.key, GROUP.key];
+
+const TRANSFORM: Field<Transform> =
+    Field::optional("transform", transform::SHAPE, "what is done to the value at `field_path` before it is compared");
 
 pub(super) const DEPENDS_ON: Field<Vec<Spanned<String>>> = Field::optional(
     "depends_on",
@@ -206,12 +242,15 @@ pub(super) static TASK: Object = Object {
         CHECK.key,
         OUTCOME.key,
         EVALUATE.key,
+        CEL.key,
+        GROUP.key,
         WITH.key,
         comparison::KEYS[0],
         comparison::KEYS[1],
         comparison::KEYS[2],
         comparison::KEYS[3],
         comparison::KEYS[4],
+        TRANSFORM.key,
         DEPENDS_ON.key,
         CONDITION.key,
         REQUIRED.key,
@@ -230,6 +269,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, O
     let description = fields.read(reading, &DESCRIPTION);
     let kind = kind(reading, &fields);
     let comparison = compared(reading, &fields, kind.as_ref()).or_else(|| usual_comparison(&fields, kind.as_ref()?));
+    let transform = transformed(reading, &fields, kind.as_ref());
     let depends_on = fields.read(reading, &DEPENDS_ON).unwrap_or_default();
     let gate = read_gate(reading, &fields);
     let on = fields.read(reading, &ON).unwrap_or_default();
@@ -245,6 +285,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, O
         description,
         kind,
         comparison,
+        transform,
         depends_on,
         gate,
         on,
@@ -287,7 +328,36 @@ fn kind(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<TaskKind> 
     if fields.key_span(&CHECK).is_some() {
         return Some(TaskKind::Check(Box::new(fields.read(reading, &CHECK)?)));
     }
+    if fields.key_span(&CEL).is_some() {
+        return Some(TaskKind::Cel(Box::new(fields.read(reading, &CEL)?)));
+    }
+    if fields.key_span(&GROUP).is_some() {
+        return Some(TaskKind::Group(Box::new(fields.read(reading, &GROUP)?)));
+    }
     Some(TaskKind::Assert)
+}
+
+/// Reads an expression, and what it reads: names of the context.
+fn read_cel(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<CelText> {
+    let text = reading.text(what, node)?;
+    match Expression::compile(&text.value) {
+        Ok(expression) => {
+            let places = reading.places(node.span, expression.names().iter().map(String::as_str));
+            let read =
+                |(name, span): (&String, Span)| Spanned::new(FieldPath::of([Step::Key(name.as_str().into())]), span);
+            let reads = expression.names().iter().zip(places).map(read).collect();
+            Some(CelText { reads, expression: Arc::new(expression), span: node.span })
+        }
+        Err(error) => {
+            let problem = Problem::new(&codes::WRONG_VALUE, format!("{what} cannot be read: {error}"));
+            reading.problem(
+                problem
+                    .at(node.span, "this expression")
+                    .help("for example `size(answer) < 200 && lang in ['en', 'de']`"),
+            );
+            None
+        }
+    }
 }
 
 fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&TaskKind>) -> Option<TaskComparison> {
@@ -297,7 +367,8 @@ fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&Ta
         let is_assert = matches!(kind, Some(TaskKind::Assert));
         let may_compare = KINDS.iter().chain([&OPERATOR]).any(|it| fields.may_mean(it));
         if is_assert && comparison.is_none() && reading.n_errors() == n_before && !may_compare {
-            let needs = "a task needs an `operator`, a `judge`, a `check`, an `outcome` or `evaluate`";
+            let needs =
+                "a task needs an `operator`, a `judge`, a `check`, an `outcome`, `evaluate`, `cel` or a `group`";
             let problem = Problem::new(&codes::MISSING_KEY, needs);
             let problem = problem.at(fields.span, "does nothing");
             reading.problem(problem.help("for example `operator: is_not_empty` with a `field_path`"));
@@ -325,6 +396,18 @@ fn usual_comparison(fields: &Fields<'_, '_>, kind: &TaskKind) -> Option<TaskComp
     let TaskKind::Judge(judge) = kind else { return None };
     let is_said = comparison::KEYS.iter().chain([&ASSERT]).any(|it| fields.key_span(it).is_some());
     judge.used.as_ref().filter(|_| !is_said)?.file.passes.clone()
+}
+
+/// What is done to the value of a task that compares one.
+fn transformed(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&TaskKind>) -> Option<Transform> {
+    let transform = fields.read(reading, &TRANSFORM)?;
+    if matches!(kind, Some(TaskKind::Assert) | None) {
+        return Some(transform);
+    }
+    let problem = Problem::new(&codes::CONFLICT, "`transform` is for tasks that compare a value of the case");
+    let problem = problem.at(transform.span, "without effect");
+    reading.problem(problem.help("put it into `ask`, or compare the output of this task in a task of its own"));
+    None
 }
 
 /// Whether a task is a gate.
@@ -359,7 +442,7 @@ fn selection(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<S
 }
 
 /// The ids under `depends_on`.
-fn read_ids(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<Spanned<String>>> {
+pub(super) fn read_ids(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<Spanned<String>>> {
     let items = reading.list(what, "a list of task ids", node);
     let what = format!("an id in {what}");
     Some(items.iter().filter_map(|item| read_id(reading, &what, item)).collect())

@@ -130,9 +130,10 @@ impl CaseVerdict {
         let mut counts = Counts::default();
         let (mut errored, mut not_run) = (false, false);
         for (verdict, gate) in verdicts {
-            // A gate is not counted, but one that errored leaves open what should have run.
-            errored |= matches!(verdict, Verdict::Error(_));
-            not_run |= matches!(verdict, Verdict::NotRun(_));
+            // A gate is not counted, but one that errored leaves open what should have run. Whether a member of a group matters, its group says.
+            let is_decisive = gate != Gate::Member;
+            errored |= is_decisive && matches!(verdict, Verdict::Error(_));
+            not_run |= is_decisive && matches!(verdict, Verdict::NotRun(_));
             counts.add(verdict, gate);
         }
         match counts {
@@ -160,7 +161,7 @@ pub struct Counts {
 impl Counts {
     /// Counts one more. A gate that only routes is no judgement of the subject, so it counts only where it did not run.
     pub fn add(&mut self, verdict: &Verdict, gate: Gate) {
-        let counts = gate != Gate::Condition;
+        let counts = gate.is_counted();
         match verdict {
             Verdict::Skipped(_) => self.skipped += 1,
             Verdict::NotRun(_) => self.not_run += 1,

@@ -32,7 +32,7 @@ fn asks(ask: &str, expected: &str) {
     assert!(plan.footprint.is_all(), "{text}");
     let ask = plan.ask.expect("an `ask` is planned");
     let text = |asking: &Asking| match asking {
-        Asking::Prompt(prompt) => format!("{:?}", prompt.text()),
+        Asking::Chat(chat) => format!("{:?}", chat.text()),
         Asking::Row => "the row".to_owned(),
     };
     let prompts: Vec<String> = ask.prompts.iter().map(|(name, it)| format!("{name}={}", text(it))).collect();

@@ -25,7 +25,7 @@ proptest! {
         }
         let prompt = Prompt::parse(written);
         prop_assert_eq!(prompt.holes().len(), parts.len());
-        prop_assert_eq!(prompt.bind(Context::of(&base)).ok(), Some(expected));
+        prop_assert_eq!(prompt.bound(Context::of(&base)).ok(), Some(expected));
     }
 
     #[test]
@@ -38,7 +38,7 @@ proptest! {
         }
         if prompt.holes().is_empty() {
             let base = Val::Null;
-            prop_assert_eq!(prompt.bind(Context::of(&base)).ok(), Some(text));
+            prop_assert_eq!(prompt.bound(Context::of(&base)).ok(), Some(text));
         }
     }
 }

@@ -165,9 +165,9 @@ fn with_judge(task: Value, judge: &Judge, kind: ProbeKind) -> Result<Value, Prob
             (_, None) => Ok(task),
         };
     }
-    let mut own = set(written, "prompt", Val::from(judge.prompt.prompt.text().to_owned()));
+    let mut own = set(without(written, "messages"), "prompt", judge.prompt.chat.written());
     if let Some(system) = &judge.system {
-        own = set(own, "system", Val::from(system.prompt.text().to_owned()));
+        own = set(own, "system", system.prompt.written());
     }
     if kind == ProbeKind::Order {
         let output = judge.output.as_ref().ok_or(ProbeError::Impossible(NO_OPTIONS))?;
@@ -225,6 +225,18 @@ fn row(view: &RunView, case: &StoredCase, name: &str, kind: ProbeKind) -> Result
     let answer = view.answer_member(&evidence).and_then(|it| Some((it, evidence.get(it)?.as_str()?.to_owned())));
     let (member, text) = answer.ok_or(ProbeError::Impossible("no member of the evidence is known to be the answer"))?;
     Ok(set(evidence, member, Val::from(format!("{text}\n\n{PARAGRAPH}"))))
+}
+
+/// An object without one of its members.
+fn without(object: Value, key: &str) -> Value {
+    match object {
+        Val::Map(map) => {
+            let others = map.iter().filter(|(name, _)| *name != key);
+            let others = others.map(|(name, it)| (Cow::Owned(name.to_owned()), it.clone()));
+            Val::Map(others.collect::<Map<'static>>())
+        }
+        other => other,
+    }
 }
 
 /// An object with one member replaced or added.

@@ -17,7 +17,8 @@ pub(super) fn definition(view: &RunView) -> Result<Definition, ViewError> {
     let prompts = suite.ask.iter().flat_map(|ask| {
         let system = ask.system.as_ref().map_or("", |it| it.prompt.text());
         ask.prompts.iter().map(move |it| {
-            (it.name.clone(), part(first_words(it.prompt.prompt.text()), &[it.prompt.prompt.text(), system]))
+            let prompt = it.prompt.chat.text();
+            (it.name.clone(), part(first_words(&prompt), &[&prompt, system]))
         })
     });
     Ok(Definition {
@@ -53,7 +54,12 @@ fn parts(suite: &Suite, options: &RecordedOptions, task: &Task, head: &TaskHead)
             let found = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value);
             parts.extend(found.map(|it| (Finding::EvaluatorDiffers, evaluator(&it.kind))));
         }
-        TaskKind::Assert | TaskKind::Outcome(_) | TaskKind::Check(_) | TaskKind::Evaluation { .. } => {}
+        TaskKind::Assert
+        | TaskKind::Outcome(_)
+        | TaskKind::Check(_)
+        | TaskKind::Cel(_)
+        | TaskKind::Group(_)
+        | TaskKind::Evaluation { .. } => {}
     }
     parts
 }
@@ -87,10 +93,10 @@ fn judge_prompt(judge: &Judge) -> Part {
     let panel = judge.panel.len().to_string();
     let asked = format!("{} {:?}", judge.repeat, judge.aggregate);
     let used = judge.used.as_ref().map(|it| used_text(it)).unwrap_or_default();
-    let prompt = judge.prompt.prompt.text();
-    let mut rests_on = vec![prompt, system, &output, &panel, &asked];
+    let prompt = judge.prompt.chat.text();
+    let mut rests_on = vec![prompt.as_str(), system, &output, &panel, &asked];
     rests_on.extend(judge.used.as_ref().map(|_| used.as_str()));
-    part(first_words(prompt), &rests_on)
+    part(first_words(&prompt), &rests_on)
 }
 
 fn evaluator(kind: &EvaluatorKind) -> Part {

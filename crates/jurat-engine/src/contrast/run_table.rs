@@ -9,7 +9,7 @@ use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{Asker, Outcome, Slot};
 use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_core::report::TaskReport;
-use jurat_core::suite::{Gate, Task};
+use jurat_core::suite::Task;
 use jurat_format::value::{FieldPath, Val, Value, parse_json};
 use jurat_store::run::{Code, Column, Digests, RowKey, RunFileError, StoredEffect, TaskHead, Variant, digest};
 
@@ -55,7 +55,7 @@ impl RunTable {
         let task = |(ix, (head, task)): (usize, (&TaskHead, &Task))| TaskInfo {
             id: task_name(task, head),
             column: Column::from(TaskIx(ix as u32)),
-            is_condition: task.gate == Gate::Condition,
+            is_condition: !task.gate.is_counted(),
             judges: view.suite().decides(task),
         };
         let tasks = head.tasks.iter().zip(&view.suite().tasks).enumerate().map(task).collect();

@@ -136,6 +136,10 @@ impl<'p> Bounds<'p> {
     ) {
         let plan = self.plan;
         let Some(judge) = plan.tasks[task.index()].work.judge() else { return };
+        if judge.used.is_none() && (judge.prompt.is_open_ended() || judge.system.iter().any(Prompt::is_template)) {
+            self.unknown(format!("how long the prompt of `{}` is depends on each case", plan.tasks[task.index()].id));
+            return;
+        }
         for question in judge.n_steps().saturating_sub(n_questions)..judge.n_steps() {
             for role in &judge.models {
                 let Some(player) = players.get(role).filter(|it| !it.is_local()) else { continue };
@@ -157,10 +161,10 @@ impl<'p> Bounds<'p> {
     fn filled(&mut self, players: &BTreeMap<&Role, Player<'_>>, task: TaskIx, question: u32, n_case: u64) -> u64 {
         let plan = self.plan;
         let Some(judge) = plan.tasks[task.index()].work.judge() else { return 0 };
-        let (system, prompt) = prompts(judge, question);
+        let (system, prompts) = prompts(judge, question);
         let mut n_tokens = 0;
         for root in
-            system.into_iter().chain([prompt]).flat_map(Prompt::holes).map(|it| it.path.root().unwrap_or_default())
+            system.into_iter().chain(prompts).flat_map(Prompt::holes).map(|it| it.path.root().unwrap_or_default())
         {
             if let Some(used) = &judge.used {
                 let is_reply = used.steps.iter().any(|it| it.id == root);
@@ -228,19 +232,20 @@ fn more_when_asked_again(judge: &PlannedJudge, max_tokens: u64) -> u64 {
     }
 }
 
-/// The system prompt and the prompt of a question.
-fn prompts(judge: &PlannedJudge, question: u32) -> (Option<&Prompt>, &Prompt) {
+/// The system prompt and the prompts of a question.
+fn prompts(judge: &PlannedJudge, question: u32) -> (Option<&Prompt>, Vec<&Prompt>) {
     match judge.used.as_ref().and_then(|it| it.steps.get(question as usize)) {
-        Some(step) => (step.system.as_ref(), &step.prompt),
-        None => (judge.system.as_ref(), &judge.prompt),
+        Some(step) => (step.system.as_ref(), vec![&step.prompt]),
+        None => (judge.system.as_ref(), judge.prompt.prompts()),
     }
 }
 
 /// The request of a judge with its prompts as they were written.
 fn template(judge: &PlannedJudge, question: u32, role: &Role) -> ModelRequest {
-    let (system, prompt) = prompts(judge, question);
+    let (system, prompts) = prompts(judge, question);
     let system = system.map(|it| Message::System(it.text().to_owned()));
-    let messages: Messages = system.into_iter().chain([Message::User(prompt.text().to_owned())]).collect();
+    let prompts = prompts.into_iter().map(|it| Message::User(it.text().to_owned()));
+    let messages: Messages = system.into_iter().chain(prompts).collect();
     let step = judge.used.as_ref().and_then(|it| it.steps.get(question as usize));
     let output = step.map(|it| it.output.clone()).or_else(|| judge.output.clone());
     ModelRequest { output, ..ModelRequest::new(role.clone(), messages) }

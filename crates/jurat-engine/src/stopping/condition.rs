@@ -5,7 +5,7 @@ use jurat_core::gate::{Condition, Kind, RepetitionRule, Wants};
 use jurat_core::plan::TaskIx;
 use jurat_core::statistics::{Confidence, pairs_needed_not_worse, rows_needed};
 use jurat_core::stopping::{Claim, Look, Range, Rest, Risk, Step};
-use jurat_core::suite::{Gate, Suite, Task};
+use jurat_core::suite::{Suite, Task};
 use jurat_format::id::same_id;
 use jurat_format::value::{FieldPath, Spanned};
 use jurat_store::run::Column;
@@ -325,7 +325,7 @@ pub(super) fn joined(steps: &[Step], span: f64) -> Option<Step> {
 fn columns(suite: &Suite, condition: &Condition) -> Result<Vec<Column>, StopError> {
     let numbered = || suite.tasks.iter().enumerate().map(|(ix, it)| (Column::from(TaskIx(ix as u32)), it));
     if condition.selector.on_judgements {
-        return Ok(numbered().filter(|it| it.1.gate != Gate::Condition && it.1.judges()).map(|it| it.0).collect());
+        return Ok(numbered().filter(|it| it.1.gate.is_counted() && it.1.judges()).map(|it| it.0).collect());
     }
     let Some(task) = &condition.selector.task else { return Ok(vec![Column::CASE]) };
     let found = numbered().find(|it| super::task_name(it.1) == task.value);

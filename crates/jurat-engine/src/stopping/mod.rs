@@ -12,7 +12,7 @@ mod watch;
 use jurat_core::gate::{Condition, Policy};
 use jurat_core::statistics::Confidence;
 use jurat_core::stopping::{Monitor, Monitored, Monitoring, Risk, StopWhen, UnknownRule};
-use jurat_core::suite::{Gate, Suite, Task};
+use jurat_core::suite::{Suite, Task};
 use jurat_format::value::FieldPath;
 use jurat_store::run::Variant;
 use jurat_store::{Project, ProjectError};
@@ -140,7 +140,7 @@ pub(crate) fn watch(
 
 /// Conditions on each task are one for each counted task.
 fn expanded(suite: &Suite, policy: &Policy) -> Vec<Condition> {
-    let counted = || suite.tasks.iter().filter(|it| it.gate != Gate::Condition && it.judges());
+    let counted = || suite.tasks.iter().filter(|it| it.gate.is_counted() && it.judges());
     let mut conditions = Vec::new();
     for condition in &policy.conditions {
         match condition.selector.task.as_ref().is_some_and(|it| it.value == "*") {

@@ -11,7 +11,6 @@ use jurat_core::report::explanation::{
     Called, Conversation, Explanation, GateStep, Operands, Origin, Purpose, Reply, RowSource, Seen, Unseen,
 };
 use jurat_core::report::transcript::ToolStep;
-use jurat_core::suite::Gate;
 use jurat_core::verdict::Verdict;
 use jurat_format::id::same_id;
 use jurat_format::problem::{listed_all, nearest};
@@ -184,7 +183,7 @@ impl RunView {
         self.ancestors(task, &mut above);
         let order = |it: &TaskIx| self.plan.stages.iter().position(|stage| stage.contains(it));
         above.sort_by_key(|it| (order(it), it.index()));
-        let gates = above.into_iter().filter(|it| self.plan.tasks[it.index()].gate != Gate::None);
+        let gates = above.into_iter().filter(|it| self.plan.tasks[it.index()].gate.routes());
         gates.filter_map(|gate| self.gate_step(case, gate)).collect()
     }
 

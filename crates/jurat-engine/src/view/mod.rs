@@ -32,7 +32,7 @@ use jurat_core::plan::{CaseIx, CaseLayout, CaseSource, Plan, TaskIx};
 use jurat_core::report::{CaseReport, FlakyCase, Repetition, RunReport};
 use jurat_core::scenario::CompiledScenario;
 use jurat_core::stopping::StoppedEarly;
-use jurat_core::suite::{Gate, Suite};
+use jurat_core::suite::Suite;
 use jurat_core::verdict::{SkipReason, StopReason, Verdict};
 use jurat_format::value::{Value, parse_json};
 use jurat_store::DatabaseError;
@@ -212,7 +212,7 @@ impl RunView {
     /// The cases that failed; behind them those that could not be judged and in which a task failed all the same.
     pub fn failures(&self) -> impl Iterator<Item = Result<CaseReport, ViewError>> + '_ {
         let detailed = Detailed::Tasks;
-        let tasks = self.plan.task_ixs().filter(|it| self.plan.tasks[it.index()].gate != Gate::Condition);
+        let tasks = self.plan.task_ixs().filter(|it| self.plan.tasks[it.index()].gate.is_counted());
         let found = tasks.flat_map(|it| self.reader.find_any(Column::from(it), &[Code::Failed]));
         let mut seen = BTreeSet::new();
         let undecided = found.filter_map(move |case_ix| match self.undecided(case_ix) {

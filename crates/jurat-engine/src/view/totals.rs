@@ -90,7 +90,7 @@ pub(super) fn stopped(ended: Option<Ended>, counts: &Counts, cases: &CaseCounts)
 /// The tasks whose verdicts are counted in sums.
 fn counted_tasks(view: &RunView) -> Vec<Column> {
     let tasks = view.plan.task_ixs().zip(gates(view));
-    tasks.filter(|(_, gate)| *gate != Gate::Condition).map(|(ix, _)| Column::from(ix)).collect()
+    tasks.filter(|(_, gate)| gate.is_counted()).map(|(ix, _)| Column::from(ix)).collect()
 }
 
 fn task_totals(view: &RunView, whole: &[&StoredSummary]) -> Result<Vec<TaskTotal>, ViewError> {
@@ -108,7 +108,7 @@ fn task_total(task: &Task, stage: usize, of_task: Option<&StoredSummary>) -> Tas
     let mut counts = Counts::default();
     if let Some(summary) = of_task {
         // In its own line a gate says how often it was open, though it is not counted in the sum.
-        add(&mut counts, summary, if task.gate == Gate::Condition { Gate::None } else { task.gate });
+        add(&mut counts, summary, if task.gate.is_counted() { task.gate } else { Gate::None });
     }
     let marks = of_task.and_then(taken::<Given>).unwrap_or_default();
     TaskTotal {
@@ -129,7 +129,7 @@ fn task_total(task: &Task, stage: usize, of_task: Option<&StoredSummary>) -> Tas
 }
 
 fn add(counts: &mut Counts, summary: &StoredSummary, gate: Gate) {
-    let is_counted = gate != Gate::Condition;
+    let is_counted = gate.is_counted();
     let n = |code: Code| summary.count(code);
     counts.skipped += n(Code::SkippedByGate) + n(Code::SkippedByError);
     counts.not_run += n(Code::NotRun);
@@ -192,7 +192,7 @@ struct Dimension {
 impl Dimension {
     fn add(&mut self, summary: &StoredSummary, gate: Gate) {
         add(&mut self.counts, summary, gate);
-        if gate != Gate::Condition {
+        if gate.is_counted() {
             self.counted.push(summary.column);
         }
     }

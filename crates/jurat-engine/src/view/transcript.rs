@@ -266,14 +266,14 @@ fn purpose(slot: Slot) -> Purpose {
         Slot::Tools => Purpose::Tools,
         Slot::Parser => Purpose::Parser,
         Slot::Rubric(_) => Purpose::Rubric,
-        Slot::Update | Slot::Handover | Slot::Edge | Slot::Outcome => Purpose::Code,
+        Slot::Update | Slot::Handover | Slot::Edge | Slot::Outcome | Slot::Attach => Purpose::Code,
     }
 }
 
 /// The place of a slot in the course of a turn.
 fn order(slot: u32) -> u32 {
     match Slot::numbered(slot) {
-        Some(Slot::Tools) => 0,
+        Some(Slot::Tools | Slot::Attach) => 0,
         Some(Slot::Handover) => 1,
         Some(Slot::Subject) => 2,
         Some(Slot::Tool) => 3,

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use jurat_core::report::gate_name;
-use jurat_core::suite::Gate;
 
 use super::{PlanReport, PlanTask};
 use crate::words::cut;
@@ -100,7 +99,7 @@ fn block(task: &PlanTask, layer: usize) -> Block {
         name: cut(&task.id, ROOM),
         about: cut(&about.join(" · "), ROOM),
         description: task.description.clone(),
-        is_gate: task.gate != Gate::None,
+        is_gate: task.gate.routes(),
         shape: if task.max_calls > 0 { Shape::Judge } else { Shape::Other },
         layer,
     }

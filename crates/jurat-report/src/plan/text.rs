@@ -92,6 +92,7 @@ fn write_tree(out: &mut dyn Write, plan: &PlanReport, style: Style) -> io::Resul
             Gate::None => "",
             Gate::Condition => " (gate)",
             Gate::Required => " (required)",
+            Gate::Member => " (member)",
         };
         let others: Vec<String> = tree.other_parents(ix).map(|it| visible_line(&it.id).into_owned()).collect();
         let others = if others.is_empty() { String::new() } else { format!(", also after {}", others.join(", ")) };

@@ -7,6 +7,7 @@ use jurat_core::verdict::CaseVerdict;
 use jurat_format::value::Value;
 use unicode_width::UnicodeWidthStr;
 
+use super::tables::uncounted;
 use crate::Style;
 use crate::columns::total;
 use crate::style::Meaning;
@@ -103,7 +104,7 @@ impl Listing<'_> {
         };
         let mut entries = Vec::new();
         if is_wrong || self.every_task {
-            let gate = if total.is_counted() { "" } else { " (gate)" };
+            let gate = uncounted(total.gate);
             let (mark, meaning) = mark(task.verdict);
             let name = format!("{}{gate}", cut(&total.id, ROOM_FOR_NAMES));
             entries.push(Entry { mark, meaning, name, paragraphs: self.paragraphs(task) });

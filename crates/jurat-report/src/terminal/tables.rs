@@ -3,6 +3,7 @@
 use jurat_core::report::{
     AttemptRate, CaseCounts, DimensionTotal, FlakyCase, Independence, Repetition, RunReport, TaskTotal, interval,
 };
+use jurat_core::suite::Gate;
 use jurat_core::verdict::{CaseVerdict, Counts};
 
 use super::MOST_CASES;
@@ -33,7 +34,7 @@ pub(super) fn totals(run: &RunReport) -> Table {
 
 /// A task, marked where it is a gate: its failures only decide what runs.
 fn task_name(task: &TaskTotal) -> String {
-    if task.is_counted() { task.id.clone() } else { format!("{} (gate)", task.id) }
+    format!("{}{}", task.id, uncounted(task.gate))
 }
 
 /// What tasks say about each dimension; what judges say stands beside it where there are any.
@@ -254,5 +255,14 @@ impl Used {
             Cell::from(words::rate(counts.pass_rate())),
             Cell::from(words::interval(interval(counts, independence))),
         ]
+    }
+}
+
+/// What is said of a task that is not counted itself.
+pub(super) fn uncounted(gate: Gate) -> &'static str {
+    match gate {
+        Gate::None | Gate::Required => "",
+        Gate::Condition => " (gate)",
+        Gate::Member => " (member)",
     }
 }

@@ -74,5 +74,6 @@ fn effect(ix: u64) -> RecordedEffect {
         outcome: format!("{{\"answer\":{{\"text\":\"{ix} {}\"}}}}", &words[..450]),
         reused: false,
         journal: true,
+        media: Vec::new(),
     }
 }

@@ -110,7 +110,7 @@ impl RowLimits {
 /// use jurat_store::records::read_all;
 ///
 /// let records =
-///     Records { from: RowSource::StandardInput, format: None, id: None, sheet: None, types: vec![], tags: vec![], is_runs: false };
+///     Records { from: RowSource::StandardInput, format: None, id: None, sheet: None, types: vec![], tags: vec![], is_runs: false, defaults: Default::default() };
 /// let mut texts = Vec::new();
 /// let summary = read_all(&[records], &mut "{\"a\": 1}\n\n2\n".as_bytes(), &mut |chunk| {
 ///     texts.extend(chunk.iter().map(|(row, text)| format!("line {}: {text}", row.line)));

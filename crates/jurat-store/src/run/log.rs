@@ -6,12 +6,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use jurat_core::effect::{EffectKey, StepSite};
+use jurat_core::effect::{EffectKey, MediaDigest, StepSite};
 use jurat_core::plan::CaseIx;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 use super::RunFileError;
-use super::schema::RUN;
+use super::schema::{RUN, has_table};
 use crate::database::Fault;
 use crate::effects::{PackedEffect, RecordedEffect, StoredEffect, StoredText, asker_number, asker_numbered};
 
@@ -50,6 +50,12 @@ impl RunLog {
         let found = effect_at(&connection, case_ix, site);
         let found = found.map_err(|it| it.at(&self.path, "effect"))?;
         Ok(found.map(|it| Logged { key: it.key, outcome: it.outcome, attempt: it.attempt, reused: it.reused }))
+    }
+
+    /// The bytes of an image, audio or a document that was sent in the run.
+    pub fn media(&self, digest: &MediaDigest) -> Result<Option<Vec<u8>>, RunFileError> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(media(&connection, digest).map_err(|it| Fault::from(it).at(&self.path, "media"))?)
     }
 }
 
@@ -117,12 +123,30 @@ pub(super) fn insert(
             id
         }
     };
+    for (digest, bytes) in &packed.effect.media {
+        insert_media(connection, digest, bytes)?;
+    }
     let mut insert = connection.prepare_cached(
         "INSERT OR REPLACE INTO site (case_ix, task, seat, turn, attempt, effect, reused) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     let RecordedEffect { case_ix, attempt, reused, .. } = packed.effect;
     insert.execute(params![case_ix.0, asker_number(site.asker), site.slot, site.turn, attempt, id, reused])?;
     Ok(())
+}
+
+/// Writes bytes that are not there yet.
+fn insert_media(connection: &Connection, digest: &MediaDigest, bytes: &[u8]) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached("INSERT OR IGNORE INTO media (digest, body) VALUES (?1, ?2)")?;
+    insert.execute(params![digest.0, bytes]).map(drop)
+}
+
+/// The bytes with a digest. A run of an earlier version has none.
+pub(super) fn media(connection: &Connection, digest: &MediaDigest) -> rusqlite::Result<Option<Vec<u8>>> {
+    if !has_table(connection, "media")? {
+        return Ok(None);
+    }
+    let mut select = connection.prepare_cached("SELECT body FROM media WHERE digest = ?1")?;
+    select.query_row(params![digest.0], |row| row.get(0)).optional()
 }
 
 /// The columns of [`read`].

@@ -44,6 +44,7 @@ CREATE TABLE site (
   effect INTEGER NOT NULL, reused INTEGER NOT NULL,
   PRIMARY KEY (case_ix, task, seat, turn, attempt)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE media (digest BLOB PRIMARY KEY, body BLOB NOT NULL) STRICT;
 CREATE TABLE id_page (id INTEGER PRIMARY KEY, first_hash INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
 CREATE INDEX id_page_hash ON id_page (first_hash);
 CREATE TABLE repeated (row INTEGER PRIMARY KEY, hash BLOB NOT NULL, number INTEGER NOT NULL) STRICT;
@@ -69,6 +70,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS grouping_place ON grouping (path, block);
 CREATE TABLE IF NOT EXISTS taken (block INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
 DROP INDEX IF EXISTS block_range;
 CREATE INDEX block_range ON block (first, last, n);
+CREATE TABLE IF NOT EXISTS media (digest BLOB PRIMARY KEY, body BLOB NOT NULL) STRICT;
 ";
 
 /// What a run computes from its rows and effects, and computes again when it is resumed.
@@ -78,6 +80,13 @@ DELETE FROM id_page; DELETE FROM repeated; DELETE FROM summary;
 DELETE FROM meta WHERE key IN ('ended', 'resumable', 'ended_at_ms', 'wall_us', 'self_contained', 'effects', 'summary_checksum', 'expected_cases',
   'progress');
 ";
+
+/// Whether there is a table.
+pub(super) fn has_table(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
+    let select = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
+    let found: Option<i64> = connection.query_row(select, [table], |row| row.get(0)).optional()?;
+    Ok(found.is_some())
+}
 
 /// Whether a table has a column.
 pub(super) fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {

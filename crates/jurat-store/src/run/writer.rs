@@ -310,7 +310,8 @@ impl Drop for Writing {
 }
 
 fn n_bytes(effect: &RecordedEffect) -> u64 {
-    (effect.request.len() + effect.outcome.len()) as u64
+    let media: usize = effect.media.iter().map(|(_, it)| it.len()).sum();
+    (effect.request.len() + effect.outcome.len() + media) as u64
 }
 
 /// Waits for more effects, when there is one and no caller waits for something else.
@@ -397,6 +398,7 @@ mod tests {
                 outcome: "answer ".repeat(200),
                 reused: false,
                 journal: false,
+                media: Vec::new(),
             };
             writer.effects(vec![effect], Box::new(move |result| drop(done.send(result))));
             is_done.recv().expect("every caller gets a result")

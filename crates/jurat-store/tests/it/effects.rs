@@ -32,6 +32,7 @@ pub(crate) fn effect(case_ix: u64, site: &str, request: &str, outcome: &str) -> 
         outcome: outcome.to_owned(),
         reused: false,
         journal: true,
+        media: Vec::new(),
     }
 }
 

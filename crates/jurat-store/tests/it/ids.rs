@@ -18,6 +18,7 @@ fn known(path: Option<&str>, rows: &[&str], expected: &str) {
         types: Vec::new(),
         tags: Vec::new(),
         is_runs: false,
+        defaults: Default::default(),
     }]);
     let mut ids = Ids::new(names.clone());
     let mut shown = Vec::new();

@@ -58,6 +58,7 @@ fn records(path: &Path) -> Records {
         types: Vec::new(),
         tags: Vec::new(),
         is_runs: false,
+        defaults: Default::default(),
     }
 }
 
@@ -375,6 +376,7 @@ fn standard_input_is_refused() {
         types: Vec::new(),
         tags: Vec::new(),
         is_runs: false,
+        defaults: Default::default(),
     };
     let mut each = |_| ControlFlow::Continue(());
     let read = read_all_within(&[records], &mut std::io::empty(), RowLimits::default(), &mut each);

@@ -18,7 +18,16 @@ fn spanned<T>(value: T) -> Spanned<T> {
 }
 
 fn records(from: RowSource) -> Records {
-    Records { from, format: None, id: None, sheet: None, types: Vec::new(), tags: Vec::new(), is_runs: false }
+    Records {
+        from,
+        format: None,
+        id: None,
+        sheet: None,
+        types: Vec::new(),
+        tags: Vec::new(),
+        is_runs: false,
+        defaults: Default::default(),
+    }
 }
 
 fn files(directory: &Path, names: &[&str]) -> Records {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use jurat_core::plan::TaskIx;
 use jurat_core::report::{Independence, SliceTotal};
-use jurat_core::suite::Gate;
 use jurat_core::verdict::Counts;
 use jurat_engine::view::query::{CaseTexts, Columns};
 use jurat_engine::view::{Code, Column, RunView};
@@ -55,7 +54,7 @@ fn cells(view: &RunView, columns: &Columns<'_>, one: &str, two: &str) -> Result<
         }
     }
     let tasks: Vec<usize> =
-        (0..view.plan().tasks.len()).filter(|ix| view.plan().tasks[*ix].gate != Gate::Condition).collect();
+        (0..view.plan().tasks.len()).filter(|ix| view.plan().tasks[*ix].gate.is_counted()).collect();
     for ix in &tasks {
         for (case, code) in columns.codes(view, Column::from(TaskIx(*ix as u32)))?.iter().enumerate() {
             let Some(code) = code else { continue };

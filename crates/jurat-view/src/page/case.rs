@@ -223,7 +223,7 @@ fn task_line(page: &CasePage, task: &TaskLine, is_chosen: bool) -> Markup {
                 span.glyph aria-hidden="true" { (look.glyph) }
                 span.name { (line(&task.id)) }
                 span.hidden { " " (look.word) }
-                @if task.gate != Gate::None { " " span.tag { "gate" } }
+                @if task.gate.routes() { " " span.tag { "gate" } }
                 @if let Some(label) = &task.label { " " span.mark { (excerpt(label, 24)) } }
                 @if let Some(number) = task.score { " " span.mark { (score(number)) } }
             }

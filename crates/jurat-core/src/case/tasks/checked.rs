@@ -1,6 +1,7 @@
 //! The results of checks: of a whole scenario, and of what an agent did.
 
-use jurat_compare::Judgement;
+use jurat_compare::expression::Expression;
+use jurat_compare::{Judgement, Mismatch};
 use jurat_format::value::{Context, Val, Value, shown};
 
 use super::task::TaskState;
@@ -10,7 +11,6 @@ use crate::evidence::fault::of_scenario;
 use crate::judge::TaskResult;
 use crate::outcome::Check;
 use crate::plan::PlannedTask;
-use crate::suite::Gate;
 use crate::verdict::Verdict;
 
 /// The result of a check of a whole scenario, and what follows. A row may be the evidence of a scenario that ran elsewhere, faults included.
@@ -26,12 +26,41 @@ pub(super) fn outcome(check: &Check, task: &PlannedTask, context: Context<'_>) -
         (Some(assertion), value) => assertion.judge_reply(value, context).into(),
         (None, Val::Bool(true)) => Verdict::Passed,
         (None, Val::Bool(false)) => Verdict::Failed(Box::new(check.trace(context.base).mismatch())),
-        (None, other) if task.gate != Gate::None => {
+        (None, other) if task.gate.routes() => {
             Verdict::error(format!("{check} gives {}, and a gate needs true or false", shown(other)))
         }
         (None, _) => Verdict::Measured,
     };
     TaskState::Done(TaskResult { verdict, output: Some(value), said: Vec::new() })
+}
+
+/// What an expression gives, and what follows: true passes and false fails; anything else is measured, or compared.
+pub(super) fn cel(expression: &Expression, task: &PlannedTask, context: Context<'_>) -> TaskState {
+    let whole = context.whole();
+    let value = match expression.evaluate(&whole) {
+        Ok(value) => value,
+        Err(error) => return TaskState::failed(error.to_string()),
+    };
+    let verdict = match (&task.then, &value) {
+        (Some(assertion), value) => assertion.judge_reply(value, context).into(),
+        (None, Val::Bool(true)) => Verdict::Passed,
+        (None, Val::Bool(false)) => Verdict::Failed(Box::new(not_true(expression, &whole))),
+        (None, Val::Null) => Verdict::error(format!("`{}` gives null, which says nothing", expression.source())),
+        (None, other) if task.gate.routes() => {
+            let source = expression.source();
+            Verdict::error(format!("`{source}` gives {}, and a gate needs true or false", shown(other)))
+        }
+        (None, _) => Verdict::Measured,
+    };
+    TaskState::Done(TaskResult { verdict, output: Some(value), said: Vec::new() })
+}
+
+/// An expression that is false, with what it read.
+fn not_true(expression: &Expression, context: &Val<'_>) -> Mismatch {
+    let read = expression.names().iter().filter_map(|name| Some(format!("`{name}` is {}", shown(context.get(name)?))));
+    let read: Vec<String> = read.collect();
+    let found = if read.is_empty() { "false".to_owned() } else { format!("false, where {}", read.join(", ")) };
+    Mismatch { expected: format!("`{}` to be true", expression.source()), found }
 }
 
 /// Begins a check of a run: it is decided at once, or something has to be looked at or called first.

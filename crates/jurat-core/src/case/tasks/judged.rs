@@ -6,13 +6,19 @@ use jurat_format::value::Context;
 use super::evaluated::truth_of_label;
 use super::stepped::Stepped;
 use super::task::TaskState;
-use crate::effect::{Message, Messages, ModelRequest, Outcome, Role, StepSite, ToolChoice};
+use crate::case::probe;
+use crate::effect::{Action, FoundFiles, Message, Messages, ModelRequest, Outcome, Role, StepSite, ToolChoice};
 use crate::judge::{Asking, End, combine};
 use crate::plan::{Plan, PlannedJudge, PlannedTask};
+use crate::prompt::chat::Unbound;
+use crate::transform::Transform;
 
 /// Compares a value of the evidence.
 pub(super) fn asserted(plan: &Plan, task: &PlannedTask, context: Context<'_>) -> TaskState {
     let Some(assertion) = &task.then else { return TaskState::failed("the task compares nothing") };
+    if let Some(transform) = &task.transform {
+        return transformed(assertion, transform, context);
+    }
     let judgement = match truth_of_label(plan, task, context) {
         Some(truth) => assertion.judge_truth(truth, context),
         None => assertion.judge(context),
@@ -20,13 +26,42 @@ pub(super) fn asserted(plan: &Plan, task: &PlannedTask, context: Context<'_>) ->
     TaskState::ended(judgement.into())
 }
 
+/// Compares what a value of the evidence becomes. Where there is none, that is said as it is without a transform.
+fn transformed(assertion: &Assertion, transform: &Transform, context: Context<'_>) -> TaskState {
+    let found = match &assertion.path {
+        Some(path) => context.find(path),
+        None => Ok(context.whole()),
+    };
+    let Ok(found) = found else { return TaskState::ended(assertion.judge(context).into()) };
+    match transform.apply(&found) {
+        Ok(value) => {
+            let whole = Assertion { path: None, ..assertion.clone() };
+            TaskState::ended(whole.judge_reply(&value, context).into())
+        }
+        Err(reason) => TaskState::failed(reason),
+    }
+}
+
 pub(super) fn begin(judge: &PlannedJudge, then: Option<&Assertion>, context: Context<'_>) -> TaskState {
     if let Some(used) = &judge.used {
         return Stepped { judge, used, then }.begin(context);
     }
-    match requests(judge, context) {
+    begun(judge, context, &[])
+}
+
+fn begun(judge: &PlannedJudge, context: Context<'_>, files: &FoundFiles) -> TaskState {
+    match requests(judge, context, files) {
         Ok(requests) => asking(requests, judge.max_retries),
-        Err(reason) => TaskState::failed(reason),
+        Err(Unbound::Files(files)) => TaskState::Attaching(Action::Attach { files }),
+        Err(Unbound::Fault(reason)) => TaskState::failed(reason),
+    }
+}
+
+/// Asks, now that it is known what the files are that judges are sent.
+pub(super) fn attached(judge: &PlannedJudge, action: &Action, outcome: Outcome, context: Context<'_>) -> TaskState {
+    match probe::attached(action, outcome) {
+        Ok(files) => begun(judge, context, &files),
+        Err(verdict) => TaskState::ended(verdict),
     }
 }
 
@@ -60,12 +95,12 @@ pub(super) fn ends(slots: &[Asking]) -> Option<Vec<&End>> {
 }
 
 /// The first request to each slot, or why the prompt cannot be filled.
-fn requests(judge: &PlannedJudge, context: Context<'_>) -> Result<Vec<ModelRequest>, String> {
+fn requests(judge: &PlannedJudge, context: Context<'_>, files: &FoundFiles) -> Result<Vec<ModelRequest>, Unbound> {
     let mut messages = Vec::with_capacity(2);
     if let Some(system) = &judge.system {
         messages.push(Message::System(system.bound(context)?));
     }
-    messages.push(Message::User(judge.prompt.bound(context)?));
+    messages.extend(judge.prompt.bound(context, files)?);
     let messages = Messages::from(messages);
     let request = |model: &Role, repeat| ModelRequest {
         model: model.clone(),

@@ -4,6 +4,7 @@
 
 mod checked;
 mod evaluated;
+mod grouped;
 mod judged;
 mod scored;
 mod stepped;
@@ -134,6 +135,7 @@ impl<'p> CaseState<'p> {
         let outputs = self.outputs(task);
         let context = Context { base: self.base, outputs: &outputs };
         match (&task.work, state) {
+            (Work::Judge(judge), TaskState::Attaching(action)) => judged::attached(judge, &action, outcome, context),
             (Work::Judge(judge), TaskState::Asking(slots)) => {
                 judged::apply(judge, task.then.as_ref(), slots, (site, outcome), context)
             }
@@ -293,6 +295,8 @@ impl<'p> CaseState<'p> {
             Work::Check(check) => checked::begin(check, task, self.plan.allows_hooks, context),
             Work::Evaluate(evaluate) => evaluated::begin(task, evaluate, context),
             Work::Evaluation(evaluation) => scored::begin(self, evaluation),
+            Work::Cel(expression) => checked::cel(expression, task, context),
+            Work::Group(group) => grouped::decided(self, group, task),
         }
     }
 
@@ -304,14 +308,16 @@ impl<'p> CaseState<'p> {
             match &result.verdict {
                 Verdict::Skipped(reason) => return Some(Verdict::Skipped(*reason)),
                 Verdict::Error(_) => return Some(Verdict::Skipped(SkipReason::Errored(*ix))),
-                Verdict::Failed(_) if self.plan.tasks[ix.index()].gate != Gate::None => {
+                Verdict::Failed(_) if self.plan.tasks[ix.index()].gate.routes() => {
                     return Some(Verdict::Skipped(SkipReason::GateFailed(*ix)));
                 }
                 Verdict::NotRun(reason) => stopped = stopped.or(Some(Verdict::NotRun(*reason))),
                 Verdict::Passed | Verdict::Failed(_) | Verdict::Measured => {}
             }
         }
-        stopped.or_else(|| self.held_back_by_checks(task.work.sees()))
+        // What its members give is what a group is about.
+        let checks = if let Work::Group(_) = task.work { &[] } else { task.work.sees() };
+        stopped.or_else(|| self.held_back_by_checks(checks))
     }
 
     /// Why an evaluation may not run. Checks that failed or could not be decided are what judges have to see; only a gate among them stands in the way.
@@ -319,7 +325,7 @@ impl<'p> CaseState<'p> {
         let mut stopped = None;
         for ix in checks {
             let Some(result) = self.result(*ix) else { continue };
-            let is_gate = self.plan.tasks[ix.index()].gate != Gate::None;
+            let is_gate = self.plan.tasks[ix.index()].gate.routes();
             match &result.verdict {
                 Verdict::Failed(_) if is_gate => return Some(Verdict::Skipped(SkipReason::GateFailed(*ix))),
                 Verdict::Error(_) if is_gate => return Some(Verdict::Skipped(SkipReason::Errored(*ix))),

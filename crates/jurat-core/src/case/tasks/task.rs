@@ -1,7 +1,7 @@
 //! How far one task of a case has come.
 
 use super::{Ready, ReadyRequest};
-use crate::effect::{Action, Asker, StepSite};
+use crate::effect::{Action, Asker, StepSite, TASK_ATTACH};
 use crate::evaluator::Evaluation;
 use crate::judge::{Asking, TaskResult};
 use crate::plan::TaskIx;
@@ -15,6 +15,8 @@ pub(super) enum TaskState {
     Waiting,
     /// Models are asked: its judges, or the model that gives its evaluator embeddings.
     Asking(Vec<Asking>),
+    /// Files are read that its judges are sent.
+    Attaching(Action),
     /// Something other than a model acts for it.
     Acting(Action),
     Done(TaskResult),
@@ -26,13 +28,17 @@ impl TaskState {
     pub(super) fn result(&self) -> Option<&TaskResult> {
         match self {
             TaskState::Done(result) | TaskState::Evaluated(result, _) => Some(result),
-            TaskState::Absent | TaskState::Waiting | TaskState::Asking(_) | TaskState::Acting(_) => None,
+            TaskState::Absent
+            | TaskState::Waiting
+            | TaskState::Attaching(_)
+            | TaskState::Asking(_)
+            | TaskState::Acting(_) => None,
         }
     }
 
     /// Whether it waits for outcomes of requests.
     pub(super) fn is_asking(&self) -> bool {
-        matches!(self, TaskState::Asking(_) | TaskState::Acting(_))
+        matches!(self, TaskState::Asking(_) | TaskState::Acting(_) | TaskState::Attaching(_))
     }
 
     pub(super) fn ended(verdict: Verdict) -> TaskState {
@@ -47,14 +53,18 @@ impl TaskState {
     pub(super) fn steps(&self, task: TaskIx) -> impl Iterator<Item = Ready<'_>> {
         let asker = Asker::Task(task);
         let slots = if let TaskState::Asking(slots) = self { slots.as_slice() } else { &[] };
-        let action = if let TaskState::Acting(action) = self { Some(action) } else { None };
+        let action = match self {
+            TaskState::Acting(action) => Some((action, 0)),
+            TaskState::Attaching(action) => Some((action, TASK_ATTACH)),
+            _ => None,
+        };
         let asked = (0..).zip(slots).filter_map(move |(slot, asking)| {
             let (turn, request, max_requests) = asking.step()?;
             let site = StepSite { asker, slot, turn };
             Some(Ready { site, request: ReadyRequest::Model(request), max_requests })
         });
-        asked.chain(action.map(move |action| Ready {
-            site: StepSite { asker, slot: 0, turn: 0 },
+        asked.chain(action.map(move |(action, slot)| Ready {
+            site: StepSite { asker, slot, turn: 0 },
             request: ReadyRequest::Action(action),
             max_requests: 1,
         }))

@@ -14,9 +14,9 @@ use serde::de::Error as _;
 use serde_json::value::RawValue;
 
 use super::{
-    Action, Answer, Attempt, Endpoint, Fault, FaultClass, FaultKind, Finish, Media, MediaDigest, MediaKind, Message,
-    ModelRequest, Outcome, Part, Parts, Printed, PrintedText, Ran, Request, Returned, Role, Schema, Served, Tool,
-    ToolCall, ToolChoice, Usage,
+    Action, Answer, Attempt, Endpoint, Fault, FaultClass, FaultKind, FileRef, Finish, Media, MediaDigest, MediaKind,
+    Message, ModelRequest, Outcome, Part, Parts, Printed, PrintedText, Ran, Request, Returned, Role, Schema, Served,
+    Tool, ToolCall, ToolChoice, Usage,
 };
 use crate::artifact;
 use crate::check::{Hook, Look};
@@ -127,6 +127,10 @@ fn read_action(wire: RequestWire) -> Result<Action, WireError> {
         "look" => {
             let looks = arguments.as_list().unwrap_or(&[]).iter().map(Look::from_value).collect::<Option<_>>();
             Action::Look { looks: looks.ok_or_else(|| WireError::Unknown(arguments.to_json()))? }
+        }
+        "attach" => {
+            let files = arguments.as_list().unwrap_or(&[]).iter().map(FileRef::from_value).collect::<Option<_>>();
+            Action::Attach { files: files.ok_or_else(|| WireError::Unknown(arguments.to_json()))? }
         }
         "hook" => {
             let hook = arguments.get("hook").and_then(Hook::from_value);

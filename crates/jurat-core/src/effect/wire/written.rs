@@ -11,8 +11,8 @@ use serde::de::IgnoredAny;
 
 use super::micros;
 use crate::effect::{
-    Action, Answer, Attempt, Endpoint, Fault, Message, ModelRequest, Outcome, Part, Printed, Ran, Returned, Role, Tool,
-    ToolCall, ToolChoice,
+    Action, Answer, Attempt, Endpoint, Fault, FileRef, Message, ModelRequest, Outcome, Part, Printed, Ran, Returned,
+    Role, Tool, ToolCall, ToolChoice,
 };
 
 pub(super) fn request(endpoint: &Endpoint, request: &ModelRequest) -> String {
@@ -60,6 +60,7 @@ pub(super) fn action(action: &Action) -> String {
                 members.text("source", case);
                 members.value("arguments", definition);
             }
+            Action::Attach { files } => members.value("arguments", &files.iter().map(FileRef::to_value).collect()),
             Action::Look { .. } | Action::Hook { .. } => {
                 if let Some(arguments) = action.asked_of_host() {
                     members.value("arguments", &arguments);

@@ -66,6 +66,7 @@ fn task_of_its_own(evaluator: &Evaluator) -> Task {
         description: evaluator.description.clone(),
         kind: TaskKind::Evaluate(Box::new(evaluate)),
         comparison: None,
+        transform: None,
         depends_on: Vec::new(),
         gate: Gate::None,
         on: Selection::All,

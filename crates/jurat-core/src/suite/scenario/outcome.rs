@@ -141,6 +141,7 @@ impl ScenarioText {
                 description: Some(criterion.description.clone()).filter(|it| !it.is_empty()),
                 kind: TaskKind::Outcome(Box::new(check)),
                 comparison: None,
+                transform: None,
                 depends_on: text.depends_on.clone(),
                 gate: text.gate,
                 on: Selection::All,
