@@ -300,7 +300,7 @@ proptest! {
         let expected = parse_json(&text).unwrap().value.into_owned();
         prop_assert_eq!(comparison, Some(&jurat_core::suite::ExpectedValue::Literal(expected)));
         let jurat_core::suite::TaskKind::Judge(judge) = &read.tasks[1].kind else { panic!("it is a judge") };
-        prop_assert_eq!(judge.prompt.prompt.text(), format!("${{id}} {prompt}"));
+        prop_assert_eq!(judge.prompt.chat.text(), format!("${{id}} {prompt}"));
     }
 }
 
