@@ -289,7 +289,7 @@ fn a_recorded_suite_has_the_judge_that_it_was_run_with() {
     let loaded = load(Path::new("suite.yaml"), &Recorded(earlier));
     assert_eq!(loaded.problems, []);
     let TaskKind::Judge(judge) = &loaded.suite.tasks[0].kind else { panic!("it is a judge") };
-    assert_eq!(judge.prompt.prompt.text(), "Is ${text} kind?");
+    assert_eq!(judge.prompt.chat.text(), "Is ${text} kind?");
     let stored =
         loaded.sources.iter().any(|(_, it)| it.path == Path::new("jurat:judges/tone.yaml") && it.text == earlier);
     assert!(stored, "the text of the judge is one of the sources that a run stores");

@@ -27,6 +27,7 @@ fn records(path: &Path) -> Records {
         types: Vec::new(),
         tags: Vec::new(),
         is_runs: false,
+        defaults: Default::default(),
     }
 }
 
