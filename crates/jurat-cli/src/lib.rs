@@ -19,6 +19,7 @@ mod init;
 mod interrupt;
 mod journal;
 mod judges;
+mod models;
 mod pack;
 mod plan;
 mod progress;
@@ -58,6 +59,7 @@ enum Verb {
     Run(Box<run::Run>),
     Check(check::Check),
     Plan(plan::Plan),
+    Models(models::Models),
     Show(show::Show),
     Explain(explain::Explain),
     View(view::View),
@@ -88,6 +90,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Run(run) => run.run(),
         Verb::Check(check) => check.run(),
         Verb::Plan(plan) => plan.run(),
+        Verb::Models(models) => models.run(),
         Verb::Show(show) => show.run(),
         Verb::Explain(explain) => explain.run(),
         Verb::View(view) => view.run(),

@@ -29,13 +29,37 @@ pub struct ModelSettings {
     pub api_key_env: Option<String>,
     pub api_key_command: Option<String>,
     pub headers: Option<Vec<(String, String)>>,
-    /// What a million input tokens and a million output tokens cost, in dollars.
-    pub price: Option<(f64, f64)>,
+    pub price: Option<TokenPrice>,
     pub rpm: Option<u64>,
     pub tpm: Option<u64>,
     pub timeout: Option<Duration>,
     /// All of them as they were written, those that go into each request included.
     pub written: Vec<(&'static str, Spanned<Value>)>,
+}
+
+/// What a million tokens cost, in dollars.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TokenPrice {
+    pub input: f64,
+    pub output: f64,
+    /// Input tokens that are read from the provider's cache; as others where it is not given.
+    pub cached: Option<f64>,
+    /// Input tokens that are written into the provider's cache; as others where it is not given.
+    pub cache_write: Option<f64>,
+}
+
+choices! {
+    /// How much a model thinks before it answers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Effort {
+        None = "none",
+        Minimal = "minimal",
+        Low = "low",
+        Medium = "medium",
+        High = "high",
+        XHigh = "xhigh",
+        Max = "max",
+    }
 }
 
 choices! {
@@ -56,7 +80,34 @@ choices! {
 const INPUT: Field<f64> = Field::required("input", shape::AMOUNT, "dollars per million input tokens");
 const OUTPUT: Field<f64> = Field::required("output", shape::AMOUNT, "dollars per million output tokens");
 
-static TOKEN_PRICE: Object = Object { what: "a price", keys: &[INPUT.key, OUTPUT.key] };
+const CACHED: Field<f64> = Field::optional(
+    "cached",
+    shape::AMOUNT,
+    "dollars per million input tokens that are read from the provider's cache",
+)
+.default_words("as `input`");
+const CACHE_WRITE: Field<f64> = Field::optional(
+    "cache_write",
+    shape::AMOUNT,
+    "dollars per million input tokens that are written into the provider's cache",
+)
+.default_words("as `input`");
+
+static TOKEN_PRICE: Object = Object { what: "a price", keys: &[INPUT.key, OUTPUT.key, CACHED.key, CACHE_WRITE.key] };
+
+const EFFORT: Field<Effort> = Field::optional("effort", shape::choice(), "how much the model thinks");
+const BUDGET: Field<i64> = Field::optional("budget", shape::integer::<1>(), "maximum number of tokens of reasoning");
+
+static REASONING_OBJECT: Object = Object { what: "reasoning", keys: &[EFFORT.key, BUDGET.key] };
+
+static REASONING_FORMS: [Form; 2] = [EFFORT.key.form, Form::Object(&REASONING_OBJECT)];
+
+const REASONING: Field<()> = Field::optional(
+    "reasoning",
+    Shape::new(Form::Either(&REASONING_FORMS), reasoning),
+    "how much the model thinks before it answers: an effort, or `{ effort }` or `{ budget }`",
+)
+.default_words("as the provider does");
 
 const PROVIDER_AND_MODEL: Key = Key::required("model", Form::Text, "`provider/model`");
 const BASE_URL: Field<String> =
@@ -79,7 +130,7 @@ const EXTRA: Field<()> = Field::optional(
     Shape::new(Form::Map(&Form::Any), object),
     "further members of each request, by the provider's names",
 );
-const PRICE: Field<(f64, f64)> = Field::optional(
+const PRICE: Field<TokenPrice> = Field::optional(
     "price",
     Shape::new(Form::Object(&TOKEN_PRICE), price),
     "what tokens cost, for budgets and reports",
@@ -124,7 +175,7 @@ macro_rules! sent {
     };
 }
 
-static SETTINGS: [Setting; 14] = [
+static SETTINGS: [Setting; 15] = [
     placed!(BASE_URL, base_url),
     placed!(API_KEY_ENV, api_key_env),
     placed!(API_KEY_COMMAND, api_key_command),
@@ -133,6 +184,7 @@ static SETTINGS: [Setting; 14] = [
     sent!(TOP_P),
     sent!(MAX_TOKENS),
     sent!(SEED),
+    sent!(REASONING),
     sent!(EXTRA),
     placed!(PRICE, price),
     sent!(STRUCTURED),
@@ -214,10 +266,26 @@ fn headers(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec
     entries.iter().map(|it| Some((it.key.clone().into_owned(), header(reading, &it.value)?))).collect()
 }
 
-fn price(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<(f64, f64)> {
+fn price(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<TokenPrice> {
     let fields = TOKEN_PRICE.fields(reading, node)?;
     let (input, output) = (fields.read(reading, &INPUT), fields.read(reading, &OUTPUT));
-    input.zip(output)
+    let (cached, cache_write) = (fields.read(reading, &CACHED), fields.read(reading, &CACHE_WRITE));
+    let (input, output) = input.zip(output)?;
+    Some(TokenPrice { input, output, cached, cache_write })
+}
+
+fn reasoning(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<()> {
+    if node.entries().is_none() {
+        return reading.choice(what, &Effort::NAMED, node).map(drop);
+    }
+    let fields = REASONING_OBJECT.fields(reading, node)?;
+    let (effort, budget) = (fields.read(reading, &EFFORT), fields.read(reading, &BUDGET));
+    if effort.is_some() == budget.is_some() {
+        let problem = Problem::new(&codes::WRONG_VALUE, format!("{what} must have one of `effort` and `budget`"));
+        reading.problem(problem.at(node.span, "here"));
+        return None;
+    }
+    Some(())
 }
 
 fn object(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<()> {

@@ -158,6 +158,7 @@ pub(crate) struct Answers {
     output: u64,
     cached: u64,
     reasoning: u64,
+    cache_write: u64,
     pub(crate) nano_usd: u64,
     /// Those without a known cost.
     pub(crate) unpriced: u64,
@@ -170,6 +171,7 @@ impl Answers {
         self.output += usage.output;
         self.cached += usage.cached;
         self.reasoning += usage.reasoning;
+        self.cache_write += usage.cache_write;
         match cost_usd {
             Some(cost) => self.nano_usd = self.nano_usd.saturating_add(nano(cost)),
             None => self.unpriced += 1,
@@ -182,12 +184,14 @@ impl Answers {
         self.output += other.output;
         self.cached += other.cached;
         self.reasoning += other.reasoning;
+        self.cache_write += other.cache_write;
         self.nano_usd = self.nano_usd.saturating_add(other.nano_usd);
         self.unpriced += other.unpriced;
     }
 
     pub(crate) fn usage(&self) -> Usage {
-        Usage { input: self.input, output: self.output, cached: self.cached, reasoning: self.reasoning }
+        let Answers { input, output, cached, reasoning, cache_write, .. } = *self;
+        Usage { input, output, cached, reasoning, cache_write }
     }
 
     /// What they cost, as far as that is known; `None` when it is known of none.
@@ -335,7 +339,7 @@ pub(crate) fn latency(outcome: &Outcome) -> Option<Duration> {
 pub(crate) fn taken_by_run(artifact: &RunArtifact) -> (Usage, Option<f64>) {
     let Tokens { input, output, cached_input, reasoning, .. } = artifact.usage.normalized;
     let [input, output, cached, reasoning] = [input, output, cached_input, reasoning].map(Option::unwrap_or_default);
-    let counted = Usage { input, output, cached, reasoning };
+    let counted = Usage { input, output, cached, reasoning, cache_write: 0 };
     let nothing = (counted == Usage::default() && asked_none(artifact)).then_some(0.0);
     (counted, artifact.usage.cost_usd.or(nothing))
 }

@@ -16,9 +16,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use jurat_core::effect::{
-    Endpoint, FaultKind, Finish, Message, ModelRequest, Part, Served, ToolCall, ToolChoice, Usage,
-};
+use jurat_core::effect::{Endpoint, FaultKind, Finish, Message, ModelRequest, Part, ToolCall, ToolChoice, Usage};
 use jurat_format::value::{Val, parse_json, shown_within};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -334,6 +332,8 @@ struct UsageWire {
     cached: u64,
     #[serde(default)]
     reasoning: u64,
+    #[serde(default)]
+    cache_write: u64,
 }
 
 impl ReplyWire<'_> {
@@ -363,8 +363,9 @@ impl ReplyWire<'_> {
             output: it.output,
             cached: it.cached,
             reasoning: it.reasoning,
+            cache_write: it.cache_write,
         });
-        Ok(Reply { text, tool_calls, finish, usage, served: Served::default() })
+        Ok(Reply { text, tool_calls, finish, usage, ..Reply::default() })
     }
 }
 

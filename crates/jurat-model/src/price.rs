@@ -7,6 +7,7 @@
 use std::sync::LazyLock;
 
 use jurat_core::effect::Usage;
+use jurat_core::model::TokenPrice;
 use serde::Deserialize;
 
 /// What a million tokens cost, in dollars.
@@ -16,14 +17,25 @@ pub struct Price {
     pub output: f64,
     /// Read from the provider's cache; as any other where it is not known.
     pub cached: Option<f64>,
+    /// Written into the provider's cache; as any other where it is not known.
+    pub cache_write: Option<f64>,
+}
+
+impl From<TokenPrice> for Price {
+    fn from(price: TokenPrice) -> Price {
+        let TokenPrice { input, output, cached, cache_write } = price;
+        Price { input, output, cached, cache_write }
+    }
 }
 
 /// What an answer cost, in dollars.
 pub fn cost(usage: &Usage, price: &Price) -> f64 {
     let cached = usage.cached.min(usage.input);
-    let fresh = usage.input - cached;
+    let written = usage.cache_write.min(usage.input - cached);
+    let fresh = usage.input - cached - written;
     let per_million = fresh as f64 * price.input
         + cached as f64 * price.cached.unwrap_or(price.input)
+        + written as f64 * price.cache_write.unwrap_or(price.input)
         + usage.output as f64 * price.output;
     per_million / 1e6
 }
@@ -31,7 +43,8 @@ pub fn cost(usage: &Usage, price: &Price) -> f64 {
 /// The list price of a model at its provider's own address, when it is known.
 pub fn list_price(provider: &str, model: &str) -> Option<Price> {
     let line = TABLE.prices.iter().find(|it| it.provider == provider && is_version_of(model, &it.model))?;
-    Some(Price { input: line.input, output: line.output, cached: line.cached })
+    let Line { input, output, cached, cache_write, .. } = *line;
+    Some(Price { input, output, cached, cache_write })
 }
 
 /// The day whose prices the table has: `2025-12-01`.
@@ -55,6 +68,8 @@ struct Line {
     input: f64,
     output: f64,
     cached: Option<f64>,
+    #[serde(default)]
+    cache_write: Option<f64>,
 }
 
 /// Whether a name is that of a model, or of one of its dated versions. A longer name of another kind may be another model with another price.
@@ -85,10 +100,13 @@ mod tests {
 
     #[test]
     fn cached_tokens_cost_less() {
-        let price = Price { input: 2.0, output: 10.0, cached: Some(0.5) };
-        let usage = Usage { input: 1_000_000, output: 100_000, cached: 400_000, reasoning: 50_000 };
+        let price = Price { input: 2.0, output: 10.0, cached: Some(0.5), cache_write: None };
+        let usage = Usage { input: 1_000_000, output: 100_000, cached: 400_000, reasoning: 50_000, cache_write: 0 };
         assert_eq!(cost(&usage, &price), 1.2 + 0.2 + 1.0);
         assert_eq!(cost(&usage, &Price { cached: None, ..price }), 3.0);
+        let written = Usage { cache_write: 200_000, ..usage };
+        assert_eq!(cost(&written, &price), 1.2 + 0.2 + 1.0);
+        assert_eq!(cost(&written, &Price { cache_write: Some(2.5), ..price }), 0.8 + 0.2 + 0.5 + 1.0);
         // A provider that counts cached tokens apart from the others cannot make it negative.
         assert_eq!(cost(&Usage { input: 1, cached: 9, ..Usage::default() }, &price), 0.5 / 1e6);
     }

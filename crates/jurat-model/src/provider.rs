@@ -280,7 +280,7 @@ fn sent(settings: &ModelSettings) -> Vec<(String, Value)> {
 }
 
 fn price(settings: &ModelSettings) -> Option<Price> {
-    settings.price.map(|(input, output)| Price { input, output, cached: None })
+    settings.price.map(Price::from)
 }
 
 /// A text with its variables filled in.
@@ -405,6 +405,11 @@ impl ResolvedModel {
             }
         }
         Ok(())
+    }
+
+    /// Whether requests are signed with the keys of an AWS account rather than sent with a key.
+    pub fn is_signed(&self) -> bool {
+        self.needs_account()
     }
 
     /// Whether requests are signed with the keys of an AWS account from the environment.

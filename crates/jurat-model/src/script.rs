@@ -19,7 +19,7 @@ use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use jurat_core::effect::{FaultKind, Finish, Message, ModelRequest, Role, Served, ToolCall, Usage};
+use jurat_core::effect::{FaultKind, Finish, Message, ModelRequest, Reasoning, Role, ToolCall, Usage};
 use jurat_format::value::{Val, parse_json, shown_within};
 use regex::Regex;
 
@@ -161,8 +161,19 @@ const FAULTS: [(&str, FaultKind, &str); 4] = [
 fn read_line(line: &str) -> Result<Line, String> {
     let value = parse_json(line).map_err(|error| error.to_string())?.value;
     let map = value.as_map().ok_or("a line is an object")?;
-    const KEYS: [&str; 10] =
-        ["match", "reply", "tool_calls", "usage", "finish", "latency_ms", "fault", "message", "retry_after", "times"];
+    const KEYS: [&str; 11] = [
+        "match",
+        "reply",
+        "tool_calls",
+        "usage",
+        "finish",
+        "reasoning",
+        "latency_ms",
+        "fault",
+        "message",
+        "retry_after",
+        "times",
+    ];
     known_keys(map.keys(), &KEYS)?;
     let matched = value.get("match");
     if let Some(matched) = matched {
@@ -207,7 +218,7 @@ fn says(line: &Val<'_>) -> Result<Says, String> {
         Some(_) if is_refusal && calls.is_none() => {}
         Some(_) if reply.is_some() || calls.is_some() => return Err("a line has either `reply` or `fault`".to_owned()),
         Some(fault) => {
-            if let Some(key) = ["usage", "finish"].into_iter().find(|it| line.get(it).is_some()) {
+            if let Some(key) = ["usage", "finish", "reasoning"].into_iter().find(|it| line.get(it).is_some()) {
                 return Err(format!("`{key}` is for replies"));
             }
             let (kind, message) = self::fault(fault)?;
@@ -228,7 +239,9 @@ fn says(line: &Val<'_>) -> Result<Says, String> {
         None => Finish::Stop,
     };
     let usage = line.get("usage").map(usage).transpose()?;
-    Ok(Says::Reply(Reply { text, tool_calls, finish, usage, served: Served::default() }))
+    let thoughts = optional_text(line, "reasoning")?;
+    let reasoning = thoughts.and_then(|it| Reasoning::new(it.clone(), Val::from(it)));
+    Ok(Says::Reply(Reply { text, tool_calls, reasoning, finish, usage, ..Reply::default() }))
 }
 
 fn optional_text(line: &Val<'_>, key: &str) -> Result<Option<String>, String> {
@@ -266,8 +279,9 @@ fn tool_calls(calls: &Val<'_>) -> Result<Vec<ToolCall>, String> {
 }
 
 fn usage(usage: &Val<'_>) -> Result<Usage, String> {
-    const SHAPE: &str = "`usage` is an object of numbers of tokens: `input`, `output`, `cached` and `reasoning`";
-    known_keys(usage.as_map().ok_or(SHAPE)?.keys(), &["input", "output", "cached", "reasoning"])?;
+    const SHAPE: &str =
+        "`usage` is an object of numbers of tokens: `input`, `output`, `cached`, `reasoning` and `cache_write`";
+    known_keys(usage.as_map().ok_or(SHAPE)?.keys(), &["input", "output", "cached", "reasoning", "cache_write"])?;
     let tokens = |key: &str| match usage.get(key) {
         None => Ok(0),
         Some(Val::I(number)) => u64::try_from(*number).map_err(|_| SHAPE),
@@ -278,6 +292,7 @@ fn usage(usage: &Val<'_>) -> Result<Usage, String> {
         output: tokens("output")?,
         cached: tokens("cached")?,
         reasoning: tokens("reasoning")?,
+        cache_write: tokens("cache_write")?,
     })
 }
 

@@ -160,6 +160,7 @@ pub mod import;
 mod journal;
 mod members;
 mod model;
+mod models;
 mod output;
 pub mod power;
 mod problems;
@@ -184,6 +185,7 @@ pub use evaluator::{Evaluator, EvaluatorOutput, Return};
 pub use export::{Export, TextOptions};
 pub use journal::Journal;
 pub use model::{IntoReply, Model, Question, Reply};
+pub use models::{ConfiguredModel, Ping};
 pub use output::Output;
 pub use problems::{Problem, Problems};
 pub use prompt::{ChatMessage, ChatPart, Prompt};
@@ -198,6 +200,7 @@ pub use worker::{run_code_with, serve_as_worker};
 
 pub use jurat_core::effect::Usage;
 pub use jurat_core::judge::Aggregate;
+pub use jurat_core::model::TokenPrice;
 pub use jurat_core::report::{
     CaseCounts, CorrectedTotal, Mean, OutputReport, RunEntry, SliceTotal, SubjectTotal, TaskTotal, TaskVerdict,
 };

@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jurat_core::effect::{Finish, ModelRequest, Served, ToolCall, Usage};
+use jurat_core::effect::{Finish, ModelRequest, ToolCall, Usage};
 use jurat_engine::GivenModel;
 use jurat_format::value::{Val, parse_json};
 use jurat_model::codec;
@@ -178,6 +178,9 @@ setters! { Model:
     /// The same, with the environment variable that holds the key.
     api_key_env(name: impl Into<String>) => settings.given("api_key_env", given(&name.into()));
 
+    /// The same, thinking as much as this before it answers: `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`.
+    reasoning(effort: &str) => settings.given("reasoning", given(&effort));
+
     /// The same, with a command that prints the key, for keys that change.
     api_key_command(command: impl Into<String>) => settings.given("api_key_command", given(&command.into()));
 
@@ -302,13 +305,7 @@ pub struct Reply(Result<codec::Reply, String>);
 impl Reply {
     /// An answer in words.
     pub fn text(text: impl Into<String>) -> Reply {
-        Reply(Ok(codec::Reply {
-            text: text.into(),
-            tool_calls: Vec::new(),
-            finish: Finish::Stop,
-            usage: None,
-            served: Served::default(),
-        }))
+        Reply(Ok(codec::Reply { text: text.into(), ..codec::Reply::default() }))
     }
 
     /// An answer as JSON.

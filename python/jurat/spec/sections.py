@@ -49,6 +49,7 @@ class Model(Part):
         top_p: Nucleus sampling: the share of probability that is sampled from.
         max_tokens: Maximum number of output tokens of a reply.
         seed: The seed of sampling.
+        reasoning: How much the model thinks before it answers: an effort, or `{ effort }` or `{ budget }`; default: as the provider does.
         extra: Further members of each request, by the provider's names.
         price: What tokens cost, for budgets and reports; default: the built-in prices.
         structured: How the endpoint is sent the schema of a reply; default: as the provider documents it.
@@ -66,6 +67,7 @@ class Model(Part):
     top_p: float | None = None
     max_tokens: int | None = None
     seed: int | None = None
+    reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | Mapping[str, Any] | None = None
     extra: Mapping[str, Any] | None = None
     price: Mapping[str, Any] | None = None
     structured: Literal["json_schema", "json_object", "prompt", "tool"] | None = None

@@ -254,7 +254,7 @@ fn plain_messages(message: &Val<'_>) -> Vec<Message> {
             name: text(call, "name"),
             arguments: call.get("input").map_or(Val::Null, owned),
         };
-        Some(Message::Assistant { text: String::new(), tool_calls: vec![call] })
+        Some(Message::Assistant { text: String::new(), tool_calls: vec![call], reasoning: None })
     };
     match message.get("content").or_else(|| message.get("text")) {
         Some(Val::List(parts)) => parts.iter().filter_map(part).collect(),

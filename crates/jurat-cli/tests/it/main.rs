@@ -28,6 +28,7 @@ mod init;
 mod integrations;
 mod interchange;
 mod journal;
+mod models;
 mod mutation;
 mod notes;
 mod options;

@@ -116,7 +116,7 @@ impl<'p> Probe<'p> {
         match conclusion {
             Conclusion::Answered(Said { text, tool_calls, .. }) => {
                 self.report.response = Some(text.clone());
-                self.messages.push(Message::Assistant { text, tool_calls });
+                self.messages.push(Message::Assistant { text, tool_calls, reasoning: None });
             }
             Conclusion::Refused(Said { text, .. }) => self.report.fail(FaultSource::Refusal, "refused", text),
             Conclusion::StillCalling(_) => {

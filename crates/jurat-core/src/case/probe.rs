@@ -195,12 +195,16 @@ pub(super) fn evidence<'e>(ask: &PlannedAsk, row: Val<'e>, answer: &'e ProbeAnsw
         output,
         original,
         parsed: ask.output.as_ref().and_then(|_| ask.form.read(&said.text).ok()),
+        reasoning: Some(dialogue.reasoning.as_str()).filter(|it| !it.is_empty()),
         tool_calls: dialogue.tool_uses.iter().map(used).chain(said.tool_calls.iter().map(called)).collect(),
         usage: dialogue.usage.map(|it| {
             object([
                 ("input_tokens", Some(Val::from(it.input))),
                 ("output_tokens", Some(Val::from(it.output))),
                 ("total_tokens", Some(Val::from(it.total()))),
+                ("cached_tokens", Some(Val::from(it.cached))),
+                ("cache_write_tokens", Some(Val::from(it.cache_write))),
+                ("reasoning_tokens", Some(Val::from(it.reasoning))),
             ])
         }),
         cost_usd: dialogue.cost_usd,

@@ -222,13 +222,18 @@ impl Framing {
                 self.number(b'p', parts.iter().len() as u64);
                 parts.iter().for_each(|it| self.part(it));
             }
-            Message::Assistant { text, tool_calls } => {
+            Message::Assistant { text, tool_calls, reasoning } => {
                 self.text(b'a', text);
                 self.number(b'c', tool_calls.len() as u64);
                 for call in tool_calls {
                     self.text(b'i', &call.id);
                     self.text(b'k', &call.name);
                     self.value(&call.arguments);
+                }
+                // What can only be read is not sent, and a message without it has the key that it always had.
+                if let Some(state) = reasoning.as_ref().and_then(|it| it.state()) {
+                    self.tag(b'g');
+                    self.value(state);
                 }
             }
             Message::Tool { call_id, name, text, is_error } => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{FaultClass, Ran, Returned, Role, ToolCall};
+use super::{FaultClass, Ran, Reasoning, Returned, Role, ToolCall};
 use crate::verdict::StopReason;
 
 /// What became of a request.
@@ -26,6 +26,8 @@ pub struct Answer {
     pub text: String,
     /// The tools it wants to call.
     pub tool_calls: Vec<ToolCall>,
+    /// What it thought before, where its provider shows it.
+    pub reasoning: Option<Box<Reasoning>>,
     pub finish: Finish,
     /// The tokens it took, where the provider says.
     pub usage: Option<Usage>,
@@ -48,6 +50,7 @@ impl Answer {
         Answer {
             text: text.into(),
             tool_calls: Vec::new(),
+            reasoning: None,
             finish: Finish::Stop,
             usage: None,
             cost_usd: None,
@@ -61,9 +64,10 @@ impl Answer {
 }
 
 /// Why a model stopped.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Finish {
     /// It was done.
+    #[default]
     Stop,
     /// It reached `max_tokens`.
     Length,
@@ -103,9 +107,12 @@ impl Finish {
 pub struct Usage {
     pub input: u64,
     pub output: u64,
-    /// Of those read: from the provider's cache.
+    /// Of the input tokens: read from the provider's cache.
     pub cached: u64,
+    /// Of the output tokens: those of reasoning.
     pub reasoning: u64,
+    /// Of the input tokens: written into the provider's cache.
+    pub cache_write: u64,
 }
 
 impl Usage {
@@ -119,6 +126,7 @@ impl Usage {
         self.output = self.output.saturating_add(other.output);
         self.cached = self.cached.saturating_add(other.cached);
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
     }
 }
 

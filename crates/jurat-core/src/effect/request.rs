@@ -2,7 +2,7 @@
 
 use jurat_format::value::Value;
 
-use super::{Action, Media, Messages, Part, Parts, Role, Schema};
+use super::{Action, Media, Messages, Part, Parts, Reasoning, Role, Schema};
 
 /// What a case needs from outside. It has one [key](Request::key), and one rule of [reuse](Request::reuse).
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +83,12 @@ pub enum Message {
     /// What is asked, with images, audio or documents.
     Parts(Parts),
     /// What the model said before.
-    Assistant { text: String, tool_calls: Vec<ToolCall> },
+    Assistant {
+        text: String,
+        tool_calls: Vec<ToolCall>,
+        /// What it thought, where its provider wants that back.
+        reasoning: Option<Box<Reasoning>>,
+    },
     /// What a tool returned.
     Tool {
         /// The call that it answers.
@@ -97,7 +102,7 @@ pub enum Message {
 impl Message {
     /// What the model said, when it called no tool.
     pub fn assistant(text: impl Into<String>) -> Message {
-        Message::Assistant { text: text.into(), tool_calls: Vec::new() }
+        Message::Assistant { text: text.into(), tool_calls: Vec::new(), reasoning: None }
     }
 
     /// What the user says, in parts. A message of text alone is [`Message::User`].

@@ -6,14 +6,25 @@
 use jurat_format::value::{Map, Val, Value, parse_json};
 
 /// The names that a probe adds to its row when a model was asked in words.
-pub const KEYS: [&str; 9] =
-    ["input", "messages", "output", "parsed", "tool_calls", "usage", "cost_usd", "latency_ms", "finish_reason"];
+pub const KEYS: [&str; 10] = [
+    "input",
+    "messages",
+    "output",
+    "parsed",
+    "reasoning",
+    "tool_calls",
+    "usage",
+    "cost_usd",
+    "latency_ms",
+    "finish_reason",
+];
 
 /// The name of an answer before it was transformed.
 pub const ORIGINAL: &str = "original_output";
 
 /// The names that a probe adds when its subject was given the row itself: what was asked is the row.
-pub const KEYS_OF_ROW: [&str; 6] = ["output", "tool_calls", "usage", "cost_usd", "latency_ms", "finish_reason"];
+pub const KEYS_OF_ROW: [&str; 7] =
+    ["output", "reasoning", "tool_calls", "usage", "cost_usd", "latency_ms", "finish_reason"];
 
 /// The names that a probe adds to its row, by what was asked: a prompt, or the whole row.
 pub fn keys(whole_row: bool) -> &'static [&'static str] {
@@ -31,9 +42,11 @@ pub struct Exchange<'e> {
     pub original: Option<Val<'e>>,
     /// The answer as a value, when it was to be one and is.
     pub parsed: Option<Val<'e>>,
+    /// What the model thought before it answered, when its provider shows it.
+    pub reasoning: Option<&'e str>,
     /// The tools that the model called: a list of `{id, name, arguments}`, with `server`, `output` and `is_error` where it was called.
     pub tool_calls: Val<'e>,
-    /// `{input_tokens, output_tokens, total_tokens}`, when the provider says.
+    /// `{input_tokens, output_tokens, total_tokens, cached_tokens, cache_write_tokens, reasoning_tokens}`, when the provider says.
     pub usage: Option<Val<'e>>,
     /// What all answers cost, when the price is known.
     pub cost_usd: Option<f64>,
@@ -68,6 +81,7 @@ impl<'e> Exchange<'e> {
     ///     output: Val::from("Lima"),
     ///     original: None,
     ///     parsed: None,
+    ///     reasoning: None,
     ///     tool_calls: Val::List(vec![]),
     ///     usage: None,
     ///     cost_usd: None,
@@ -96,6 +110,7 @@ impl<'e> Exchange<'e> {
             ("output", Some(self.output)),
             (ORIGINAL, self.original),
             ("parsed", self.parsed),
+            ("reasoning", self.reasoning.map(Val::from)),
             ("tool_calls", Some(self.tool_calls)),
             ("usage", self.usage),
             ("cost_usd", self.cost_usd.map(Val::F)),
@@ -124,9 +139,13 @@ mod tests {
             asked: Some(Asked { input: "Capital of Peru?", messages }),
             output: Val::from("{\"city\": \"Lima\"}"),
             original: None,
+            reasoning: Some("It is Lima."),
             parsed: Some(json(r#"{"city": "Lima"}"#)),
             tool_calls: json(r#"[{"id": "c1", "name": "look_up", "arguments": {"of": "Peru"}}]"#),
-            usage: Some(json(r#"{"input_tokens": 9, "output_tokens": 4, "total_tokens": 13}"#)),
+            usage: Some(json(
+                r#"{"input_tokens": 9, "output_tokens": 4, "total_tokens": 13, "cached_tokens": 0, "cache_write_tokens": 0,
+                    "reasoning_tokens": 2}"#,
+            )),
             cost_usd: Some(0.0001),
             latency_ms: 320.5,
             finish_reason: Some("stop"),
@@ -140,7 +159,8 @@ mod tests {
 
     #[test]
     fn what_a_probe_adds_hides_what_the_row_has() {
-        let sparse = Exchange { parsed: None, usage: None, cost_usd: None, finish_reason: None, ..whole() };
+        let sparse =
+            Exchange { parsed: None, reasoning: None, usage: None, cost_usd: None, finish_reason: None, ..whole() };
         let asked = Some(Asked { input: "Capital of Peru?", messages: Val::List(vec![]) });
         let sparse = Exchange { asked, tool_calls: Val::List(vec![]), ..sparse };
         let rest = "\"input\": \"Capital of Peru?\", \"messages\": [], \"output\": \"{\\\"city\\\": \\\"Lima\\\"}\", \
@@ -151,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_subject_that_is_given_the_row_hides_neither_its_input_nor_its_messages() {
-        let exchange = Exchange { asked: None, output: Val::I(42), parsed: None, ..whole() };
+        let exchange = Exchange { asked: None, output: Val::I(42), parsed: None, reasoning: None, ..whole() };
         let exchange = Exchange { tool_calls: Val::List(vec![]), usage: None, cost_usd: None, ..exchange };
         over(
             exchange,

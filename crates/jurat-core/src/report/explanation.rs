@@ -179,6 +179,8 @@ pub struct Reply {
     pub served: Served,
     /// What it said; nothing when no answer came.
     pub text: Option<String>,
+    /// What it thought before, when its provider shows it.
+    pub reasoning: Option<String>,
     /// The tools it wants to call.
     pub tool_calls: Vec<ToolCall>,
     /// What was read from it; nothing when it is not valid.

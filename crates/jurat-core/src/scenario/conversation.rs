@@ -221,7 +221,7 @@ fn blocks(message: &Message) -> Vec<(&'static str, String)> {
     match message {
         Message::System(text) | Message::User(text) => vec![("text", text.clone())],
         Message::Parts(parts) => vec![("text", parts.words().to_owned())],
-        Message::Assistant { text, tool_calls } => {
+        Message::Assistant { text, tool_calls, .. } => {
             let words = Some(("text", text.clone())).filter(|(_, it)| !it.is_empty() || tool_calls.is_empty());
             words.into_iter().chain(tool_calls.iter().map(|it| ("tool_use", called(it)))).collect()
         }

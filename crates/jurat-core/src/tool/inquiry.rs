@@ -38,6 +38,8 @@ pub struct Dialogue {
     pub trace: Vec<Message>,
     /// The tools that were called, in the order of the calls.
     pub tool_uses: Vec<ToolUse>,
+    /// What the model thought before its answers, as far as its provider shows it.
+    pub reasoning: String,
     /// The tokens of all answers.
     pub usage: Option<Usage>,
     pub cost_usd: Option<f64>,
@@ -210,9 +212,16 @@ impl Inquiry {
         let Phase::Asking { round, .. } = self.phase else { return };
         let mut request = self.request();
         self.note_costs(&answer);
-        let Answer { text, tool_calls, finish, .. } = answer;
+        let Answer { text, tool_calls, reasoning, finish, .. } = answer;
+        if let Some(reasoning) = reasoning.as_ref().filter(|it| !it.text.is_empty()) {
+            let thoughts = &mut self.dialogue.reasoning;
+            thoughts.push_str(if thoughts.is_empty() { "" } else { "\n\n" });
+            thoughts.push_str(&reasoning.text);
+        }
         let is_refusal = finish == Finish::Refusal;
-        let message = Message::Assistant { text: text.clone(), tool_calls: tool_calls.clone() };
+        // It goes back with the results of tools; later turns do without.
+        let reasoning = reasoning.filter(|_| !tool_calls.is_empty());
+        let message = Message::Assistant { text: text.clone(), tool_calls: tool_calls.clone(), reasoning };
         let says_something = !text.is_empty();
         let said = |tool_calls| Said { text, tool_calls, finish };
         let conclusion = if is_refusal {

@@ -189,7 +189,7 @@ fn world(step: &Step, seed: u64) -> Outcome {
             calls(&tools[pick % 3..])
         }
         (Slot::Subject, _) => {
-            let usage = Usage { input: mixed % 50, output: mixed % 7, cached: 0, reasoning: 0 };
+            let usage = Usage { input: mixed % 50, output: mixed % 7, cached: 0, reasoning: 0, cache_write: 0 };
             let cost_usd = Some((mixed % 9) as f64 / 1e6);
             Outcome::Answer(Box::new(Answer { usage: Some(usage), cost_usd, ..Answer::new(format!("answer {pick}")) }))
         }

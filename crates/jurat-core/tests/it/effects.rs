@@ -6,8 +6,8 @@ use std::time::Duration;
 use jurat_core::effect::wire::{StoredRequest, outcome_json, read_outcome, request_json};
 use jurat_core::effect::{
     Answer, Attempt, EffectKey, Endpoint, EndpointKey, Fault, FaultClass, FaultKind, Finish, Message, Messages,
-    ModelRequest, Outcome, PerformerKey, Printed, PrintedText, Request, Returned, Role, Schema, Served, Tool, ToolCall,
-    ToolChoice, Usage,
+    ModelRequest, Outcome, PerformerKey, Printed, PrintedText, Reasoning, Request, Returned, Role, Schema, Served,
+    Tool, ToolCall, ToolChoice, Usage,
 };
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Value, parse_json};
@@ -162,7 +162,11 @@ fn messages() -> impl Strategy<Value = Message> {
     prop_oneof![
         text().prop_map(Message::System),
         text().prop_map(Message::User),
-        (text(), tool_calls()).prop_map(|(text, tool_calls)| Message::Assistant { text, tool_calls }),
+        (text(), tool_calls(), reasoning()).prop_map(|(text, tool_calls, reasoning)| Message::Assistant {
+            text,
+            tool_calls,
+            reasoning
+        }),
         (text(), text(), text(), any::<bool>()).prop_map(|(call_id, name, text, is_error)| Message::Tool {
             call_id,
             name,
@@ -213,9 +217,14 @@ fn attempts() -> impl Strategy<Value = Vec<Attempt>> {
     vec(attempt, 0..3)
 }
 
+fn reasoning() -> impl Strategy<Value = Option<Box<Reasoning>>> {
+    (text(), option::of(text())).prop_map(|(text, state)| Reasoning::new(text, state.map_or(Value::Null, Value::from)))
+}
+
 fn outcomes() -> impl Strategy<Value = Outcome> {
-    let usage = (any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>())
-        .prop_map(|(input, output, cached, reasoning)| Usage { input, output, cached, reasoning });
+    let usage = (any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>()).prop_map(
+        |(input, output, cached, reasoning, cache_write)| Usage { input, output, cached, reasoning, cache_write },
+    );
     let served = (option::of(text()), option::of(text()), option::of(text()))
         .prop_map(|(model, fingerprint, request_id)| Served { model, fingerprint, request_id });
     let finish = prop_oneof![
@@ -226,13 +235,27 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
         text().prop_map(|it| Finish::named(&it))
     ];
     let answer = (
-        (text(), tool_calls(), finish, option::of(usage), option::of(0.0..1e9_f64)),
+        (text(), tool_calls(), reasoning(), finish, option::of(usage), option::of(0.0..1e9_f64)),
         (served, durations(), any::<u64>(), any::<u32>(), attempts()),
     )
-        .prop_map(|((text, tool_calls, finish, usage, cost_usd), (served, latency, at_ms, n_requests, failed))| {
-            let (text, served) = (text, served);
-            Answer { text, tool_calls, finish, usage, cost_usd, served, latency, at_ms, n_requests, failed }
-        });
+        .prop_map(
+            |((text, tool_calls, reasoning, finish, usage, cost_usd), (served, latency, at_ms, n_requests, failed))| {
+                let (text, served) = (text, served);
+                Answer {
+                    text,
+                    tool_calls,
+                    reasoning,
+                    finish,
+                    usage,
+                    cost_usd,
+                    served,
+                    latency,
+                    at_ms,
+                    n_requests,
+                    failed,
+                }
+            },
+        );
     let classes = proptest::sample::select(FaultClass::NAMED.map(|(_, it)| it).to_vec());
     let fault = (kinds(), classes, text(), (option::of(text()), option::of(text())), any::<u32>(), attempts());
     let fault = fault.prop_map(|(kind, class, message, (role, key_env), n_requests, failed)| Fault {

@@ -359,6 +359,8 @@ impl RunView {
             Outcome::Answer(answer) => {
                 reply.served = answer.served.clone();
                 reply.text = Some(answer.text.clone());
+                let shown = answer.reasoning.as_ref().map(|it| it.text.clone()).filter(|it| !it.is_empty());
+                reply.reasoning = shown;
                 reply.tool_calls = answer.tool_calls.clone();
                 match form.read(&answer.text) {
                     _ if answer.finish == Finish::Refusal => reply.problem = Some("it refused to answer".to_owned()),

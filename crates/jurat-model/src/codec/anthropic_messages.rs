@@ -11,18 +11,19 @@
 use std::borrow::Cow;
 
 use jurat_core::effect::{
-    Endpoint, Finish, MediaKind, Message, ModelRequest, Part, Served, ToolCall, ToolChoice, Usage,
+    Endpoint, Finish, MediaKind, Message, ModelRequest, Part, Reasoning, Served, ToolCall, ToolChoice, Usage,
 };
-use jurat_format::value::{Val, Value};
+use jurat_format::value::{Map, Val, Value};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::body::{self, Json, Object};
 use super::gemini_generate::in_path;
-use super::settings::Settings;
+use super::settings::{Settings, Thinking};
 use super::{
     ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Reply, Structured, Unsupported, WireRequest, arguments,
-    envelope, grouped, lenient, media, need_objects, not_empty, openai_chat, parsed, strict, structured, system_first,
+    envelope, grouped, lenient, media, need_objects, not_empty, openai_chat, parsed, states, strict, structured,
+    system_first, value_of,
 };
 
 /// The most tokens of a reply where a provider demands a bound and the author gives none. It stands in the endpoint's settings, so it
@@ -117,12 +118,20 @@ fn body_of(
             body.list("tools", [schema], |tool, it| write_tool(tool, ANSWER, Some(ANSWER_DESCRIPTION), it));
             write_choice(body, "tool", Some(ANSWER));
         }
-        if let Some(schema) = &enforced {
+        let effort = settings.reasoning.and_then(|it| if let Thinking::Effort(it) = it { Some(it) } else { None });
+        let effort = effort.filter(|it| *it != "none");
+        if let Some(thinking) = settings.reasoning {
+            body.open_object("thinking", |it| write_thinking(it, thinking));
+        }
+        if enforced.is_some() || effort.is_some() {
             body.open_object("output_config", |config| {
-                config.object("format", |format| {
-                    format.member("type", "json_schema");
-                    format.member("schema", &Json(schema));
-                });
+                config.optional("effort", effort);
+                if let Some(schema) = &enforced {
+                    config.object("format", |format| {
+                        format.member("type", "json_schema");
+                        format.member("schema", &Json(schema));
+                    });
+                }
             });
         }
         if !request.tools.is_empty() {
@@ -142,19 +151,35 @@ fn body_of(
     })
 }
 
+fn write_thinking(thinking: &mut Object<'_, '_>, how: Thinking<'_>) {
+    match how {
+        Thinking::Effort("none") => thinking.member("type", "disabled"),
+        Thinking::Effort(_) => thinking.member("type", "adaptive"),
+        Thinking::Budget(budget) => {
+            thinking.member("type", "enabled");
+            thinking.member("budget_tokens", &Json(budget));
+        }
+    }
+}
+
 fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
     match messages[0] {
         Message::Tool { .. } => {
             body.member("role", "user");
             body.list("content", messages, |block, message| write_result(block, message));
         }
-        Message::Assistant { text, tool_calls } if !tool_calls.is_empty() => {
+        Message::Assistant { text, tool_calls, reasoning } if !tool_calls.is_empty() => {
             body.member("role", "assistant");
-            let text_first = (!text.is_empty()).then_some(None);
-            let blocks = text_first.into_iter().chain(tool_calls.iter().map(Some));
-            body.list("content", blocks, |block, call| match call {
-                None => write_text(block, text),
-                Some(call) => {
+            let thoughts = states(reasoning.as_deref()).iter().map(Block::Thought);
+            let words = (!text.is_empty()).then_some(Block::Text);
+            let blocks = thoughts.chain(words).chain(tool_calls.iter().map(Block::Call));
+            body.list("content", blocks, |block, it| match it {
+                Block::Thought(it) => {
+                    let members = it.as_map().into_iter().flat_map(Map::iter);
+                    members.for_each(|(name, value)| block.dynamic(name, &Json(value)));
+                }
+                Block::Text => write_text(block, text),
+                Block::Call(call) => {
                     block.member("type", "tool_use");
                     block.member("id", &call.id);
                     block.member("name", &call.name);
@@ -171,6 +196,14 @@ fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
             body.member("content", other.text());
         }
     }
+}
+
+/// A part of what a model said.
+enum Block<'m> {
+    /// What it thought, as it came: with its signature, and unchanged, or the conversation is refused.
+    Thought(&'m Value),
+    Text,
+    Call(&'m ToolCall),
 }
 
 fn write_text(block: &mut Object<'_, '_>, text: &str) {
@@ -218,8 +251,10 @@ fn write_choice(body: &mut Object<'_, '_>, kind: &str, name: Option<&str>) {
 fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let message: MessageIn<'_> = parsed(body)?;
     let mut said = Said { stop_reason: message.stop_reason.0, ..Said::default() };
-    for block in message.content {
+    for raw in message.content {
+        let block: BlockIn<'_> = parsed(raw.get().as_bytes())?;
         match block.kind.as_deref() {
+            Some("thinking" | "redacted_thinking") => said.think(&block.thinking.unwrap_or_default(), value_of(raw)),
             Some("text") => said.text.push_str(&block.text.unwrap_or_default()),
             Some("tool_use") => said.call(
                 block.id.0.unwrap_or_default(),
@@ -237,12 +272,20 @@ fn decode(body: &[u8]) -> Result<Reply, Failure> {
 #[derive(Debug, Default)]
 struct Said {
     text: String,
+    thoughts: String,
+    /// What it thought, as it came.
+    blocks: Vec<Value>,
     answer: Option<String>,
     tool_calls: Vec<ToolCall>,
     stop_reason: Option<String>,
 }
 
 impl Said {
+    fn think(&mut self, text: &str, block: Value) {
+        self.thoughts.push_str(text);
+        self.blocks.push(block);
+    }
+
     fn call(&mut self, id: String, name: String, input: &str) {
         if name == ANSWER {
             self.answer = Some(if input.is_empty() { "{}".to_owned() } else { input.to_owned() });
@@ -259,7 +302,10 @@ impl Said {
             Some("end_turn" | "stop_sequence" | "tool_use") | None => Finish::Stop,
             Some(other) => Finish::Other(other.to_owned()),
         };
-        Reply { text: self.answer.unwrap_or(self.text), tool_calls: self.tool_calls, finish, usage, served }
+        let state = if self.blocks.is_empty() { Val::Null } else { Val::List(self.blocks) };
+        let reasoning = Reasoning::new(self.thoughts, state);
+        let text = self.answer.unwrap_or(self.text);
+        Reply { text, tool_calls: self.tool_calls, reasoning, finish, usage, cost_usd: None, served }
     }
 }
 
@@ -267,11 +313,35 @@ impl Said {
 #[derive(Debug, Default)]
 struct Stream {
     text: String,
+    thoughts: Vec<ThoughtPieces>,
     calls: Vec<CallPieces>,
     stop_reason: Option<String>,
     usage: Option<UsageWire>,
     served: Served,
     is_done: bool,
+}
+
+/// A block of thoughts that comes in pieces.
+#[derive(Debug, Default)]
+struct ThoughtPieces {
+    index: u64,
+    text: String,
+    signature: String,
+    /// What is sealed comes whole.
+    data: Option<String>,
+}
+
+impl ThoughtPieces {
+    fn into_block(self) -> (String, Value) {
+        let members = match self.data {
+            Some(data) => vec![("type", "redacted_thinking".to_owned()), ("data", data)],
+            None => {
+                vec![("type", "thinking".to_owned()), ("thinking", self.text.clone()), ("signature", self.signature)]
+            }
+        };
+        let block = members.into_iter().map(|(name, text)| (name, Val::from(text))).collect::<Map<'static>>();
+        (self.text, Val::Map(block))
+    }
 }
 
 /// A call whose input comes in pieces.
@@ -304,7 +374,14 @@ impl Events for Stream {
             Some("content_block_start") => {
                 if let Some(block) = event.content_block {
                     self.text.push_str(&block.text.unwrap_or_default());
-                    if block.kind.as_deref() == Some("tool_use") {
+                    if matches!(block.kind.as_deref(), Some("thinking" | "redacted_thinking")) {
+                        self.thoughts.push(ThoughtPieces {
+                            index: event.index.get(),
+                            text: block.thinking.unwrap_or_default(),
+                            signature: block.signature.unwrap_or_default(),
+                            data: block.data,
+                        });
+                    } else if block.kind.as_deref() == Some("tool_use") {
                         self.calls.push(CallPieces {
                             index: event.index.get(),
                             id: block.id.0.unwrap_or_default(),
@@ -319,6 +396,10 @@ impl Events for Stream {
                 if let Some(delta) = event.delta {
                     self.text.push_str(&delta.text.unwrap_or_default());
                     let index = event.index.get();
+                    if let Some(thought) = self.thoughts.iter_mut().find(|it| it.index == index) {
+                        thought.text.push_str(&delta.thinking.unwrap_or_default());
+                        thought.signature.push_str(&delta.signature.unwrap_or_default());
+                    }
                     if let Some(call) = self.calls.iter_mut().find(|it| it.index == index) {
                         call.pieces.push_str(&delta.partial_json.unwrap_or_default());
                     }
@@ -339,6 +420,9 @@ impl Events for Stream {
             return Err(Failure::Cut);
         }
         let mut said = Said { text: self.text, stop_reason: self.stop_reason, ..Said::default() };
+        for (text, block) in self.thoughts.into_iter().map(ThoughtPieces::into_block) {
+            said.think(&text, block);
+        }
         for call in self.calls {
             said.call(call.id, call.name, if call.pieces.is_empty() { &call.whole } else { &call.pieces });
         }
@@ -356,6 +440,7 @@ impl Stream {
             output_tokens: usage.output_tokens.or(so_far.output_tokens),
             cache_read_input_tokens: usage.cache_read_input_tokens.or(so_far.cache_read_input_tokens),
             cache_creation_input_tokens: usage.cache_creation_input_tokens.or(so_far.cache_creation_input_tokens),
+            output_tokens_details: lenient::Object(usage.output_tokens_details.0.or(so_far.output_tokens_details.0)),
         });
     }
 }
@@ -363,7 +448,7 @@ impl Stream {
 #[derive(Deserialize)]
 struct MessageIn<'d> {
     #[serde(borrow)]
-    content: Vec<BlockIn<'d>>,
+    content: Vec<&'d RawValue>,
     id: lenient::Text,
     model: lenient::Text,
     stop_reason: lenient::Text,
@@ -375,6 +460,9 @@ struct BlockIn<'d> {
     #[serde(rename = "type")]
     kind: Option<String>,
     text: Option<String>,
+    thinking: Option<String>,
+    signature: Option<String>,
+    data: Option<String>,
     id: lenient::Text,
     name: Option<String>,
     #[serde(borrow)]
@@ -387,13 +475,22 @@ struct UsageWire {
     output_tokens: lenient::Count,
     cache_read_input_tokens: lenient::Count,
     cache_creation_input_tokens: lenient::Count,
+    output_tokens_details: lenient::Object<OutputDetails>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct OutputDetails {
+    thinking_tokens: lenient::Count,
+    reasoning_tokens: lenient::Count,
 }
 
 impl From<UsageWire> for Usage {
     fn from(wire: UsageWire) -> Usage {
         let cached = wire.cache_read_input_tokens.get();
-        let fresh = wire.input_tokens.get().saturating_add(wire.cache_creation_input_tokens.get());
-        Usage { input: fresh.saturating_add(cached), output: wire.output_tokens.get(), cached, reasoning: 0 }
+        let cache_write = wire.cache_creation_input_tokens.get();
+        let fresh = wire.input_tokens.get().saturating_add(cache_write);
+        let reasoning = wire.output_tokens_details.0.map_or(0, |it| it.thinking_tokens.or(it.reasoning_tokens).get());
+        Usage { input: fresh.saturating_add(cached), output: wire.output_tokens.get(), cached, reasoning, cache_write }
     }
 }
 
@@ -419,6 +516,8 @@ struct Start {
 #[derive(Deserialize)]
 struct Delta {
     text: Option<String>,
+    thinking: Option<String>,
+    signature: Option<String>,
     partial_json: Option<String>,
     stop_reason: lenient::Text,
 }

@@ -9,18 +9,18 @@
 use std::borrow::Cow;
 
 use jurat_core::effect::{
-    Endpoint, Finish, Media, MediaKind, Message, ModelRequest, Part, Served, ToolCall, ToolChoice, Usage,
+    Endpoint, Finish, Media, MediaKind, Message, ModelRequest, Part, Reasoning, Served, ToolCall, ToolChoice, Usage,
 };
-use jurat_format::value::Value;
+use jurat_format::value::{Val, Value};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::body::{self, Json, Object};
 use super::gemini_generate::in_path;
-use super::settings::Settings;
+use super::settings::{Settings, Thinking};
 use super::{
     ANSWER, ANSWER_DESCRIPTION, Entry, Failure, Reply, Structured, Unsupported, WireRequest, arguments_text, grouped,
-    lenient, media, need_objects, not_empty, openai_chat, parsed, strict, structured, system_first,
+    lenient, media, need_objects, not_empty, openai_chat, parsed, states, strict, structured, system_first, value_of,
 };
 
 pub(super) static ENTRY: Entry = Entry {
@@ -85,20 +85,35 @@ fn body_of(endpoint: &Endpoint, request: &ModelRequest) -> Result<Vec<u8>, Unsup
                 write_choice(config, &request.tool_choice);
             });
         }
-        if let Some(schema) = &enforced {
+        let effort = settings.reasoning.and_then(|it| if let Thinking::Effort(it) = it { Some(it) } else { None });
+        if enforced.is_some() || effort.is_some() {
             body.open_object("outputConfig", |config| {
-                config.object("textFormat", |format| {
-                    format.member("type", "json_schema");
-                    format.object("structure", |structure| {
-                        structure.object("jsonSchema", |it| {
-                            it.member("schema", &schema.to_json());
-                            it.member("name", "answer");
-                        });
-                    });
+                config.optional("effort", effort);
+                if let Some(schema) = &enforced {
+                    config.object("textFormat", |format| write_format(format, schema));
+                }
+            });
+        }
+        if let Some(Thinking::Budget(budget)) = settings.reasoning {
+            // Converse has no member of its own for it; this is the one of Claude.
+            body.open_object("additionalModelRequestFields", |fields| {
+                fields.object("thinking", |thinking| {
+                    thinking.member("type", "enabled");
+                    thinking.member("budget_tokens", &Json(budget));
                 });
             });
         }
     })
+}
+
+fn write_format(format: &mut Object<'_, '_>, schema: &Value) {
+    format.member("type", "json_schema");
+    format.object("structure", |structure| {
+        structure.object("jsonSchema", |it| {
+            it.member("schema", &schema.to_json());
+            it.member("name", "answer");
+        });
+    });
 }
 
 fn write_inference(body: &mut Object<'_, '_>, settings: &Settings<'_>) {
@@ -118,13 +133,15 @@ fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
             body.member("role", "user");
             body.list("content", messages, |block, message| write_result(block, message));
         }
-        Message::Assistant { text, tool_calls } => {
+        Message::Assistant { text, tool_calls, reasoning } => {
             body.member("role", "assistant");
-            let text_first = (!text.is_empty()).then_some(None);
-            let blocks = text_first.into_iter().chain(tool_calls.iter().map(Some));
-            body.list("content", blocks, |block, call| match call {
-                None => block.member("text", text),
-                Some(call) => block.object("toolUse", |it| {
+            let thoughts = if tool_calls.is_empty() { &[] } else { states(reasoning.as_deref()) };
+            let words = (!text.is_empty()).then_some(Block::Text);
+            let blocks = thoughts.iter().map(Block::Thought).chain(words).chain(tool_calls.iter().map(Block::Call));
+            body.list("content", blocks, |block, it| match it {
+                Block::Thought(it) => block.member("reasoningContent", &Json(it)),
+                Block::Text => block.member("text", text),
+                Block::Call(call) => block.object("toolUse", |it| {
                     it.member("toolUseId", &call.id);
                     it.member("name", &call.name);
                     it.member("input", &Json(&call.arguments));
@@ -143,6 +160,14 @@ fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
             body.list("content", [other.text()], |block, text| block.member("text", text));
         }
     }
+}
+
+/// A part of what a model said.
+enum Block<'m> {
+    /// What it thought, as it came.
+    Thought(&'m Value),
+    Text,
+    Call(&'m ToolCall),
 }
 
 fn write_media(block: &mut Object<'_, '_>, it: &Media) {
@@ -198,8 +223,14 @@ fn write_choice(config: &mut Object<'_, '_>, choice: &ToolChoice) {
 fn decode(body: &[u8]) -> Result<Reply, Failure> {
     let response: Response<'_> = parsed(body)?;
     let (mut text, mut tool_calls) = (String::new(), Vec::new());
+    let (mut thoughts, mut sealed) = (String::new(), Vec::new());
     for block in response.output.message.content {
         text.push_str(&block.text.unwrap_or_default());
+        if let Some(raw) = block.reasoning_content {
+            let content: ReasoningIn = parsed(raw.get().as_bytes())?;
+            thoughts.push_str(&content.reasoning_text.0.and_then(|it| it.text.0).unwrap_or_default());
+            sealed.push(value_of(raw));
+        }
         tool_calls.extend(block.tool_use.map(|it| ToolCall {
             id: it.tool_use_id.0.unwrap_or_default(),
             name: it.name,
@@ -217,7 +248,8 @@ fn decode(body: &[u8]) -> Result<Reply, Failure> {
         Some(other) => Finish::Other(other.to_owned()),
     };
     let usage = response.usage.0.map(Usage::from);
-    Ok(Reply { text, tool_calls, finish, usage, served: Served::default() })
+    let reasoning = Reasoning::new(thoughts, if sealed.is_empty() { Val::Null } else { Val::List(sealed) });
+    Ok(Reply { text, tool_calls, reasoning, finish, usage, cost_usd: None, served: Served::default() })
 }
 
 #[derive(Deserialize)]
@@ -247,6 +279,19 @@ struct BlockIn<'d> {
     text: Option<String>,
     #[serde(borrow)]
     tool_use: Option<ToolUse<'d>>,
+    #[serde(borrow)]
+    reasoning_content: Option<&'d RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ReasoningIn {
+    reasoning_text: lenient::Object<ReasoningText>,
+}
+
+#[derive(Deserialize)]
+struct ReasoningText {
+    text: lenient::Text,
 }
 
 #[derive(Deserialize)]
@@ -270,7 +315,14 @@ struct UsageWire {
 impl From<UsageWire> for Usage {
     fn from(wire: UsageWire) -> Usage {
         let cached = wire.cache_read_input_tokens.get();
-        let fresh = wire.input_tokens.get().saturating_add(wire.cache_write_input_tokens.get());
-        Usage { input: fresh.saturating_add(cached), output: wire.output_tokens.get(), cached, reasoning: 0 }
+        let cache_write = wire.cache_write_input_tokens.get();
+        let fresh = wire.input_tokens.get().saturating_add(cache_write);
+        Usage {
+            input: fresh.saturating_add(cached),
+            output: wire.output_tokens.get(),
+            cached,
+            reasoning: 0,
+            cache_write,
+        }
     }
 }

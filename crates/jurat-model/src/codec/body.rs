@@ -56,6 +56,12 @@ impl<'b, 'e> Object<'b, 'e> {
         write_json(self.bytes, value);
     }
 
+    /// Writes a member whose name comes from outside, into an object that `extra` does not reach.
+    pub(crate) fn dynamic(&mut self, key: &str, value: &(impl Serialize + ?Sized)) {
+        self.key(key);
+        write_json(self.bytes, value);
+    }
+
     /// Writes a member that may be absent.
     pub(crate) fn optional(&mut self, key: &'static str, value: Option<impl Serialize>) {
         if let Some(value) = value {

@@ -7,13 +7,14 @@
 //! * What its filters stopped, of the question or of the answer, is a refusal.
 
 use jurat_core::effect::{
-    Endpoint, Finish, MediaKind, Message, ModelRequest, Part, Served, ToolCall, ToolChoice, Usage,
+    Endpoint, Finish, MediaKind, Message, ModelRequest, Part, Reasoning, Served, ToolCall, ToolChoice, Usage,
 };
+use jurat_format::value::Val;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::body::{self, Json, Object, SchemaJson};
-use super::settings::Settings;
+use super::settings::{Settings, Thinking};
 use super::{
     Entry, Events, Failure, Pieces, Reply, Structured, Unsupported, WireRequest, envelope, gemini_embed, grouped,
     lenient, media, need_objects, not_empty, openai_chat, parsed, system_first,
@@ -71,13 +72,19 @@ fn body_of(endpoint: &Endpoint, request: &ModelRequest) -> Result<Vec<u8>, Unsup
             });
         }
         body.list("contents", grouped(&conversation), write_turn);
-        let Settings { temperature, top_p, max_tokens, seed, structured, .. } = settings;
-        if request.output.is_some() || [temperature, top_p, max_tokens, seed].iter().any(Option::is_some) {
+        let Settings { temperature, top_p, max_tokens, seed, structured, reasoning, .. } = settings;
+        if request.output.is_some()
+            || reasoning.is_some()
+            || [temperature, top_p, max_tokens, seed].iter().any(Option::is_some)
+        {
             body.open_object("generationConfig", |config| {
                 config.optional("temperature", temperature.map(Json));
                 config.optional("topP", top_p.map(Json));
                 config.optional("maxOutputTokens", max_tokens.map(Json));
                 config.optional("seed", seed.map(Json));
+                if let Some(thinking) = reasoning {
+                    config.open_object("thinkingConfig", |it| write_thinking(it, thinking));
+                }
                 if let Some(schema) = &request.output {
                     config.member("responseMimeType", "application/json");
                     if structured != Some(Structured::JsonObject) {
@@ -112,6 +119,20 @@ fn body_of(endpoint: &Endpoint, request: &ModelRequest) -> Result<Vec<u8>, Unsup
     })
 }
 
+fn write_thinking(config: &mut Object<'_, '_>, thinking: Thinking<'_>) {
+    match thinking {
+        Thinking::Effort("none") => config.member("thinkingBudget", &0),
+        Thinking::Effort(effort) => {
+            config.member("includeThoughts", &true);
+            config.member("thinkingLevel", effort);
+        }
+        Thinking::Budget(budget) => {
+            config.member("includeThoughts", &true);
+            config.member("thinkingBudget", &Json(budget));
+        }
+    }
+}
+
 /// A model's name as a part of a path.
 pub(super) fn in_path(model: &str) -> String {
     use std::fmt::Write as _;
@@ -130,7 +151,7 @@ fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
     body.member("role", if matches!(messages[0], Message::Assistant { .. }) { "model" } else { "user" });
     match messages[0] {
         Message::Tool { .. } => body.list("parts", messages, |part, message| write_result(part, message)),
-        Message::Assistant { text, tool_calls } => {
+        Message::Assistant { text, tool_calls, .. } => {
             let text_first = (!text.is_empty()).then_some(None);
             let parts = text_first.into_iter().chain(tool_calls.iter().map(Some));
             body.list("parts", parts, |part, call| match call {
@@ -209,6 +230,7 @@ fn decode(body: &[u8]) -> Result<Reply, Failure> {
 #[derive(Debug, Default)]
 struct Stream {
     text: String,
+    thoughts: String,
     tool_calls: Vec<ToolCall>,
     finish_reason: Option<String>,
     block_reason: Option<String>,
@@ -250,9 +272,8 @@ impl Stream {
         self.is_explained = true;
         self.finish_reason = candidate.finish_reason.0.or(self.finish_reason.take());
         for part in candidate.content.into_iter().flat_map(|it| it.parts).flatten() {
-            if part.thought != Some(true) {
-                self.text.push_str(&part.text.unwrap_or_default());
-            }
+            let said = if part.thought == Some(true) { &mut self.thoughts } else { &mut self.text };
+            said.push_str(&part.text.unwrap_or_default());
             if let Some(call) = part.function_call {
                 let id = CallId::write(self.tool_calls.len(), call.id.0.as_deref(), part.thought_signature.as_deref());
                 let args = lenient::arguments_of(call.args);
@@ -262,7 +283,7 @@ impl Stream {
     }
 
     fn into_reply(self) -> Reply {
-        let finish = match (self.block_reason, self.finish_reason.as_deref()) {
+        let finish = match (&self.block_reason, self.finish_reason.as_deref()) {
             (Some(_), _) => Finish::Refusal,
             (_, Some("SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "IMAGE_SAFETY")) => {
                 Finish::Refusal
@@ -272,7 +293,10 @@ impl Stream {
             (_, Some("STOP") | None) => Finish::Stop,
             (_, Some(other)) => Finish::Other(other.to_lowercase()),
         };
-        Reply { text: self.text, tool_calls: self.tool_calls, finish, usage: self.usage, served: self.served }
+        let Stream { text, thoughts, tool_calls, usage, served, .. } = self;
+        // What must go back is in the ids of calls.
+        let reasoning = Reasoning::new(thoughts, Val::Null);
+        Reply { text, tool_calls, reasoning, finish, usage, cost_usd: None, served }
     }
 }
 
@@ -345,6 +369,7 @@ impl From<UsageWire> for Usage {
             output: wire.candidates_token_count.get().saturating_add(reasoning),
             cached: wire.cached_content_token_count.get(),
             reasoning,
+            cache_write: 0,
         }
     }
 }

@@ -35,9 +35,12 @@ mod vectors;
 use std::fmt;
 use std::time::Duration;
 
-use jurat_core::effect::{Endpoint, FaultClass, Finish, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use jurat_core::effect::{
+    Endpoint, FaultClass, Finish, Message, ModelRequest, Reasoning, Served, ToolCall, ToolChoice, Usage,
+};
 use jurat_core::model::Structured;
 use jurat_format::value::{Val, Value, parse_json};
+use serde_json::value::RawValue;
 
 pub use anthropic_messages::DEFAULT_MAX_TOKENS;
 pub(crate) use ollama_chat::full_address;
@@ -158,6 +161,9 @@ impl Codec {
         if let Some(id) = ["x-request-id", "request-id", "x-amzn-requestid"].into_iter().find_map(request_id) {
             reply.served.request_id = Some(id);
         }
+        // A gateway says in a header what the answer cost.
+        let in_header = (received.header)("x-litellm-response-cost").and_then(|it| it.parse().ok());
+        reply.cost_usd = reply.cost_usd.or(in_header).filter(|it: &f64| it.is_finite() && *it >= 0.0);
         Ok(reply.counted())
     }
 
@@ -223,14 +229,18 @@ impl fmt::Debug for Received<'_> {
 }
 
 /// What a model said.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reply {
     /// Its words; those of a refusal when it refused.
     pub text: String,
     /// The tools it wants to call.
     pub tool_calls: Vec<ToolCall>,
+    /// What it thought before, where its provider shows it.
+    pub reasoning: Option<Box<Reasoning>>,
     pub finish: Finish,
     pub usage: Option<Usage>,
+    /// What it cost in dollars, where a gateway says.
+    pub cost_usd: Option<f64>,
     pub served: Served,
 }
 
@@ -302,7 +312,7 @@ fn system_first<'m>(messages: &'m [Message], provider: &str) -> Result<(&'m [Mes
 
 /// A conversation without empty turns of the model, for a provider that refuses them.
 fn not_empty(conversation: &[Message]) -> Vec<&Message> {
-    let is_empty = |it: &Message| matches!(it, Message::Assistant { text, tool_calls } if text.is_empty() && tool_calls.is_empty());
+    let is_empty = |it: &Message| matches!(it, Message::Assistant { text, tool_calls, .. } if text.is_empty() && tool_calls.is_empty());
     conversation.iter().filter(|it| !is_empty(it)).collect()
 }
 
@@ -310,6 +320,16 @@ fn not_empty(conversation: &[Message]) -> Vec<&Message> {
 fn grouped<'g, 'm>(messages: &'g [&'m Message]) -> impl Iterator<Item = &'g [&'m Message]> {
     let is_result = |it: &Message| matches!(it, Message::Tool { .. });
     messages.chunk_by(move |one, next| is_result(one) && is_result(next))
+}
+
+/// What a provider wants back with the calls of a message, as a list of what it gave.
+fn states<'m>(reasoning: Option<&'m Reasoning>) -> &'m [Value] {
+    reasoning.and_then(Reasoning::state).and_then(Val::as_list).unwrap_or_default()
+}
+
+/// The value that raw JSON is.
+fn value_of(json: &RawValue) -> Value {
+    parse_json(json.get()).map_or(Val::Null, |it| it.value.into_owned())
 }
 
 /// Refuses calls whose arguments are no objects, for a provider that takes no others.

@@ -5,7 +5,10 @@
 //! * Calls have no ids; they are numbered `#0`, `#1`, …, and results are identified by the names of their tools.
 //! * A result of a tool that failed differs from others by its text alone: the interface has no mark for it.
 
-use jurat_core::effect::{Endpoint, Finish, MediaKind, Message, ModelRequest, Served, ToolCall, ToolChoice, Usage};
+use jurat_core::effect::{
+    Endpoint, Finish, MediaKind, Message, ModelRequest, Reasoning, Served, ToolCall, ToolChoice, Usage,
+};
+use jurat_format::value::Val;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -36,6 +39,7 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
         return Err(Unsupported::new("Ollama has no `tool_choice`: a model there calls tools as it likes"));
     }
     need_objects(&request.messages, "Ollama")?;
+    let effort = settings.effort("Ollama")?;
     let body = body::write(settings.extra, |body| {
         body.member("model", &endpoint.model);
         body.list("messages", &request.messages, write_message);
@@ -53,6 +57,11 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
                     function.member("parameters", &Json(&tool.parameters));
                 });
             });
+        }
+        match effort {
+            None => {}
+            Some("none") => body.member("think", &false),
+            Some(effort) => body.member("think", effort),
         }
         let Settings { temperature, top_p, max_tokens, seed, .. } = settings;
         if [temperature, top_p, max_tokens, seed].iter().any(Option::is_some) {
@@ -79,7 +88,9 @@ fn write_message(body: &mut Object<'_, '_>, message: &Message) {
         other => body.member("content", other.text()),
     }
     match message {
-        Message::Assistant { tool_calls, .. } if !tool_calls.is_empty() => {
+        Message::Assistant { tool_calls, reasoning, .. } if !tool_calls.is_empty() => {
+            let thoughts = reasoning.as_ref().and_then(|it| it.state()).and_then(Val::as_str);
+            body.optional("thinking", thoughts);
             body.list("tool_calls", tool_calls, |body, call| {
                 body.object("function", |function| {
                     function.member("name", &call.name);
@@ -102,6 +113,7 @@ fn decode(body: &[u8]) -> Result<Reply, Failure> {
 #[derive(Debug, Default)]
 struct Stream {
     text: String,
+    thoughts: String,
     tool_calls: Vec<ToolCall>,
     done_reason: Option<String>,
     usage: Option<Usage>,
@@ -120,6 +132,7 @@ impl Events for Stream {
         };
         self.model = piece.model.0.or(self.model.take());
         self.text.push_str(&message.content.unwrap_or_default());
+        self.thoughts.push_str(&message.thinking.unwrap_or_default());
         for call in message.tool_calls.into_iter().flatten() {
             let id = format!("#{}", self.tool_calls.len());
             let args = lenient::arguments_of(call.function.arguments);
@@ -156,7 +169,10 @@ impl Stream {
             Some(other) => Finish::Other(other.to_owned()),
         };
         let served = Served { model: self.model, fingerprint: None, request_id: None };
-        Ok(Reply { text: self.text, tool_calls: self.tool_calls, finish, usage: self.usage, served })
+        let state = if self.thoughts.is_empty() { Val::Null } else { Val::from(self.thoughts.clone()) };
+        let reasoning = Reasoning::new(self.thoughts, state);
+        let (text, tool_calls, usage) = (self.text, self.tool_calls, self.usage);
+        Ok(Reply { text, tool_calls, reasoning, finish, usage, cost_usd: None, served })
     }
 }
 
@@ -175,6 +191,7 @@ struct Piece<'d> {
 #[derive(Deserialize)]
 struct MessageIn<'d> {
     content: Option<String>,
+    thinking: Option<String>,
     #[serde(borrow)]
     tool_calls: Option<Vec<CallIn<'d>>>,
 }

@@ -8,18 +8,18 @@
 use std::fmt;
 
 use jurat_core::effect::{
-    Endpoint, Finish, Media, MediaKind, Message, ModelRequest, Part, Served, ToolCall, ToolChoice, Usage,
+    Endpoint, Finish, Media, MediaKind, Message, ModelRequest, Part, Reasoning, Served, ToolCall, ToolChoice, Usage,
 };
-use jurat_format::value::Value;
+use jurat_format::value::{Map, Val, Value};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::body::{self, Json, Object, SchemaJson};
-use super::settings::Settings;
+use super::settings::{Settings, Thinking};
 use super::{
     ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Reply, Structured, Unsupported, WireRequest, arguments,
-    arguments_text, envelope, lenient, media, openai_embeddings, parsed, strict,
+    arguments_text, envelope, lenient, media, openai_embeddings, parsed, strict, value_of,
 };
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("authorization", "Bearer ${key}")];
@@ -42,6 +42,8 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
             "`structured: tool` leaves no room for other tools; take `prompt` or `json_schema`",
         ));
     }
+    let is_object = settings.quirk("reasoning") == Some("object");
+    let effort = if is_object { None } else { settings.effort("this interface")? };
     let body = body::write(settings.extra, |body| {
         body.member("model", &endpoint.model);
         body.list("messages", &request.messages, write_message);
@@ -50,6 +52,13 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
         body.optional(max_tokens_name(endpoint, &settings), settings.max_tokens.map(Json));
         let seed = if settings.quirk("seed") == Some("random_seed") { "random_seed" } else { "seed" };
         body.optional(seed, settings.seed.map(Json));
+        body.optional("reasoning_effort", effort);
+        if let Some(thinking) = settings.reasoning.filter(|_| is_object) {
+            body.open_object("reasoning", |reasoning| match thinking {
+                Thinking::Effort(effort) => reasoning.member("effort", effort),
+                Thinking::Budget(budget) => reasoning.member("max_tokens", &Json(budget)),
+            });
+        }
         match (&request.output, settings.structured) {
             (None, _) | (Some(_), Some(Structured::Prompt)) => {}
             (Some(_), Some(Structured::JsonObject)) => {
@@ -104,11 +113,19 @@ fn max_tokens_name(endpoint: &Endpoint, settings: &Settings<'_>) -> &'static str
 const TAKES: [(MediaKind, &[&str]); 3] =
     [(MediaKind::Image, &[]), (MediaKind::Audio, &["audio/wav", "audio/mpeg"]), (MediaKind::Pdf, &[])];
 
+/// The members in which servers give, and take back, what a model thought.
+const STATES: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
+
 fn write_message(body: &mut Object<'_, '_>, message: &Message) {
     body.member("role", message.role());
     match message {
-        Message::Assistant { text, tool_calls } if !tool_calls.is_empty() => {
+        Message::Assistant { text, tool_calls, reasoning } if !tool_calls.is_empty() => {
             body.member("content", &(!text.is_empty()).then_some(text));
+            // Servers that think before they call a tool want their thoughts back under the name that they gave them.
+            let state = reasoning.as_ref().and_then(|it| it.state());
+            for name in STATES {
+                body.optional(name, state.and_then(|it| it.get(name)).map(Json));
+            }
             body.list("tool_calls", tool_calls, |body, call| {
                 body.member("id", &call.id);
                 body.member("type", "function");
@@ -197,21 +214,30 @@ fn decode(body: &[u8]) -> Result<Reply, Failure> {
         name: it.function.name.unwrap_or_default(),
         arguments: lenient::arguments_of(it.function.arguments.as_deref()),
     });
+    let Content { text, thoughts } = message.content.unwrap_or_default();
     let said = Said {
-        text: message.content.map(|it| it.0).unwrap_or_default(),
+        text,
+        thoughts: Thoughts {
+            inline: thoughts,
+            content: message.reasoning_content.0.unwrap_or_default(),
+            reasoning: message.reasoning.0.unwrap_or_default(),
+            details: message.reasoning_details.iter().flatten().map(|it| value_of(it)).collect(),
+        },
         refusal: message.refusal.unwrap_or_default(),
         tool_calls: tool_calls.collect(),
         finish_reason: choice.finish_reason.0,
     };
     let served =
         Served { model: completion.model.0, fingerprint: completion.system_fingerprint.0, request_id: completion.id.0 };
-    Ok(said.into_reply(completion.usage.0.map(Usage::from), served))
+    let cost_usd = completion.usage.0.as_ref().and_then(|it| it.cost);
+    Ok(Reply { cost_usd, ..said.into_reply(completion.usage.0.map(Usage::from), served) })
 }
 
 /// A choice, read in one piece or in many.
 #[derive(Debug, Default)]
 struct Said {
     text: String,
+    thoughts: Thoughts,
     refusal: String,
     tool_calls: Vec<ToolCall>,
     finish_reason: Option<String>,
@@ -232,7 +258,42 @@ impl Said {
             Some(other) => Finish::Other(other.to_owned()),
         };
         let text = if self.refusal.is_empty() { self.text } else { self.refusal };
-        Reply { text, tool_calls: self.tool_calls, finish, usage, served }
+        Reply {
+            text,
+            tool_calls: self.tool_calls,
+            reasoning: self.thoughts.into_reasoning(),
+            finish,
+            usage,
+            cost_usd: None,
+            served,
+        }
+    }
+}
+
+/// What a model thought: each server has its own place for it.
+#[derive(Debug, Default)]
+struct Thoughts {
+    /// Parts of the content.
+    inline: String,
+    content: String,
+    reasoning: String,
+    details: Vec<Value>,
+}
+
+impl Thoughts {
+    fn into_reasoning(self) -> Option<Box<Reasoning>> {
+        let Thoughts { inline, content, reasoning, details } = self;
+        let mut state: Map<'static> = Map::default();
+        for (name, text) in [("reasoning_content", &content), ("reasoning", &reasoning)] {
+            if !text.is_empty() {
+                state.insert(name.into(), Val::from(text.clone()));
+            }
+        }
+        if !details.is_empty() {
+            state.insert("reasoning_details".into(), Val::List(details));
+        }
+        let text = [inline, content, reasoning].into_iter().find(|it| !it.is_empty()).unwrap_or_default();
+        Reasoning::new(text, if state.is_empty() { Val::Null } else { Val::Map(state) })
     }
 }
 
@@ -242,6 +303,7 @@ struct Stream {
     said: Said,
     calls: Vec<CallPieces>,
     usage: Option<Usage>,
+    cost_usd: Option<f64>,
     served: Served,
     is_done: bool,
 }
@@ -271,11 +333,18 @@ impl Events for Stream {
         self.served.model = chunk.model.0.or(self.served.model.take());
         self.served.fingerprint = chunk.system_fingerprint.0.or(self.served.fingerprint.take());
         self.served.request_id = chunk.id.0.or(self.served.request_id.take());
+        self.cost_usd = chunk.usage.0.as_ref().and_then(|it| it.cost).or(self.cost_usd);
         self.usage = chunk.usage.0.map(Usage::from).or(self.usage);
         for choice in choices.into_iter().filter(|it| it.index.get() == 0) {
             self.said.finish_reason = choice.finish_reason.0.or(self.said.finish_reason.take());
             let Some(delta) = choice.delta else { continue };
-            self.said.text.push_str(&delta.content.map(|it| it.0).unwrap_or_default());
+            let Content { text, thoughts } = delta.content.unwrap_or_default();
+            self.said.text.push_str(&text);
+            let said = &mut self.said.thoughts;
+            said.inline.push_str(&thoughts);
+            said.content.push_str(&delta.reasoning_content.0.unwrap_or_default());
+            said.reasoning.push_str(&delta.reasoning.0.unwrap_or_default());
+            said.details.extend(delta.reasoning_details.iter().flatten().map(|it| value_of(it)));
             self.said.refusal.push_str(&delta.refusal.unwrap_or_default());
             delta.tool_calls.into_iter().flatten().for_each(|it| self.add(it));
         }
@@ -289,7 +358,7 @@ impl Events for Stream {
         let calls = self.calls.into_iter();
         self.said.tool_calls =
             calls.map(|it| ToolCall { id: it.id, name: it.name, arguments: arguments(&it.arguments) }).collect();
-        Ok(self.said.into_reply(self.usage, self.served))
+        Ok(Reply { cost_usd: self.cost_usd, ..self.said.into_reply(self.usage, self.served) })
     }
 }
 
@@ -329,12 +398,19 @@ struct Choice {
 #[derive(Deserialize)]
 struct MessageIn {
     content: Option<Content>,
+    reasoning_content: lenient::Text,
+    reasoning: lenient::Text,
+    reasoning_details: Option<Vec<Box<RawValue>>>,
     refusal: Option<String>,
     tool_calls: Option<Vec<CallWire>>,
 }
 
-/// Text, or parts of which some are text.
-struct Content(String);
+/// Text, or parts of which some are text and some are thoughts.
+#[derive(Default)]
+struct Content {
+    text: String,
+    thoughts: String,
+}
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Content, D::Error> {
@@ -352,13 +428,15 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Content, E> {
-        Ok(Content(text.to_owned()))
+        Ok(Content { text: text.to_owned(), thoughts: String::new() })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Content, A::Error> {
-        let mut content = Content(String::new());
+        let mut content = Content::default();
         while let Some(part) = parts.next_element::<PartIn>()? {
-            content.0.push_str(part.text.as_deref().unwrap_or_default());
+            content.text.push_str(part.text.as_deref().unwrap_or_default());
+            let thoughts = part.thinking.into_iter().flatten().filter_map(|it| it.text);
+            thoughts.for_each(|it| content.thoughts.push_str(&it));
         }
         Ok(content)
     }
@@ -367,6 +445,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
 #[derive(Deserialize)]
 struct PartIn {
     text: Option<String>,
+    thinking: Option<Vec<PartIn>>,
 }
 
 #[derive(Deserialize)]
@@ -388,11 +467,17 @@ struct UsageWire {
     completion_tokens: lenient::Count,
     prompt_tokens_details: lenient::Object<InputDetails>,
     completion_tokens_details: lenient::Object<OutputDetails>,
+    /// Where DeepSeek counts what it read from its cache.
+    prompt_cache_hit_tokens: lenient::Count,
+    /// What OpenRouter charges.
+    cost: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct InputDetails {
     pub(super) cached_tokens: lenient::Count,
+    #[serde(default)]
+    pub(super) cache_write_tokens: lenient::Count,
 }
 
 #[derive(Debug, Deserialize)]
@@ -402,11 +487,14 @@ pub(super) struct OutputDetails {
 
 impl From<UsageWire> for Usage {
     fn from(wire: UsageWire) -> Usage {
+        let details = wire.prompt_tokens_details.0;
+        let cached = details.as_ref().map(|it| it.cached_tokens).unwrap_or_default().or(wire.prompt_cache_hit_tokens);
         Usage {
             input: wire.prompt_tokens.get(),
             output: wire.completion_tokens.get(),
-            cached: wire.prompt_tokens_details.0.map_or(0, |it| it.cached_tokens.get()),
+            cached: cached.get(),
             reasoning: wire.completion_tokens_details.0.map_or(0, |it| it.reasoning_tokens.get()),
+            cache_write: details.map_or(0, |it| it.cache_write_tokens.get()),
         }
     }
 }

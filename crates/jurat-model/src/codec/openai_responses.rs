@@ -6,8 +6,9 @@
 //! * There is no `seed`.
 
 use jurat_core::effect::{
-    Endpoint, Finish, MediaKind, Message, ModelRequest, Part, Served, ToolCall, ToolChoice, Usage,
+    Endpoint, Finish, MediaKind, Message, ModelRequest, Part, Reasoning, Served, ToolCall, ToolChoice, Usage,
 };
+use jurat_format::value::{Map, Val, Value};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -16,7 +17,7 @@ use super::openai_chat::{self, InputDetails, OutputDetails};
 use super::settings::Settings;
 use super::{
     Entry, Events, Failure, Pieces, Reply, Structured, Unsupported, WireRequest, arguments_text, envelope, lenient,
-    media, openai_embeddings, parsed, strict,
+    media, openai_embeddings, parsed, states, strict, value_of,
 };
 
 pub(super) static ENTRY: Entry = Entry {
@@ -34,12 +35,20 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
     media::need(request, "the responses interface of OpenAI", &[(MediaKind::Image, &[]), (MediaKind::Pdf, &[])])?;
     settings.no_seed("the responses interface of OpenAI")?;
     settings.no_structured("the responses interface of OpenAI", &[Structured::Tool])?;
+    let effort = settings.effort("the responses interface of OpenAI")?;
     let body = body::write(settings.extra, |body| {
         body.member("model", &endpoint.model);
         body.list("input", request.messages.iter().flat_map(items), write_item);
         body.optional("temperature", settings.temperature.map(Json));
         body.optional("top_p", settings.top_p.map(Json));
         body.optional("max_output_tokens", settings.max_tokens.map(Json));
+        if let Some(effort) = effort {
+            body.open_object("reasoning", |it| it.member("effort", effort));
+            // Nothing is stored there, so what the model thought comes back sealed, and goes along with the results of tools.
+            if settings.extra.is_none_or(|it| it.get("include").is_none()) {
+                body.member("include", &["reasoning.encrypted_content"]);
+            }
+        }
         if let Some(schema) = &request.output {
             body.open_object("text", |text| {
                 text.object("format", |format| match settings.structured {
@@ -97,7 +106,7 @@ fn decode(body: &[u8]) -> Result<Reply, Failure> {
 #[derive(Debug, Default)]
 struct Stream {
     /// Items that were finished before the end, for servers whose last event leaves them out.
-    items: Vec<Item>,
+    items: Vec<Box<RawValue>>,
     response: Option<Response>,
 }
 
@@ -133,33 +142,49 @@ impl Events for Stream {
     }
 }
 
-/// A message is an item, and each call of a tool is one of its own.
-fn items(message: &Message) -> impl Iterator<Item = (&Message, Option<&ToolCall>)> {
-    let (has_text, calls): (bool, &[ToolCall]) = match message {
-        Message::Assistant { text, tool_calls } => (!text.is_empty() || tool_calls.is_empty(), tool_calls),
-        _ => (true, &[]),
-    };
-    has_text.then_some((message, None)).into_iter().chain(calls.iter().map(move |it| (message, Some(it))))
+/// A part of a conversation.
+enum Sent<'m> {
+    Said(&'m Message),
+    Call(&'m ToolCall),
+    /// What the model thought, as it came.
+    Thought(&'m Value),
 }
 
-fn write_item(body: &mut Object<'_, '_>, (message, call): (&Message, Option<&ToolCall>)) {
-    match (message, call) {
-        (_, Some(call)) => {
+/// A message is an item, and so is each call of a tool, and what the model thought before it.
+fn items(message: &Message) -> impl Iterator<Item = Sent<'_>> {
+    let (has_text, calls, thoughts): (bool, &[ToolCall], &[Value]) = match message {
+        Message::Assistant { text, tool_calls, reasoning } => {
+            let thoughts = if tool_calls.is_empty() { &[] } else { states(reasoning.as_deref()) };
+            (!text.is_empty() || tool_calls.is_empty(), tool_calls, thoughts)
+        }
+        _ => (true, &[], &[]),
+    };
+    let thoughts = thoughts.iter().map(Sent::Thought);
+    thoughts.chain(has_text.then_some(Sent::Said(message))).chain(calls.iter().map(Sent::Call))
+}
+
+fn write_item(body: &mut Object<'_, '_>, item: Sent<'_>) {
+    match item {
+        Sent::Thought(item) => {
+            let members = item.as_map().into_iter().flat_map(Map::iter);
+            members.for_each(|(name, value)| body.dynamic(name, &Json(value)));
+        }
+        Sent::Call(call) => {
             body.member("type", "function_call");
             body.member("call_id", &call.id);
             body.member("name", &call.name);
             body.member("arguments", &arguments_text(call));
         }
-        (Message::Tool { call_id, text, .. }, None) => {
+        Sent::Said(Message::Tool { call_id, text, .. }) => {
             body.member("type", "function_call_output");
             body.member("call_id", call_id);
             body.member("output", text);
         }
-        (Message::Parts(parts), None) => {
+        Sent::Said(Message::Parts(parts)) => {
             body.member("role", "user");
             body.list("content", parts.iter(), write_part);
         }
-        (other, None) => {
+        Sent::Said(other) => {
             body.member("role", other.role());
             body.member("content", other.text());
         }
@@ -186,7 +211,7 @@ fn write_part(body: &mut Object<'_, '_>, part: &Part) {
 
 #[derive(Debug, Deserialize)]
 struct Response {
-    output: Option<Vec<Item>>,
+    output: Option<Vec<Box<RawValue>>>,
     status: lenient::Text,
     id: lenient::Text,
     model: lenient::Text,
@@ -212,6 +237,8 @@ struct Item {
     kind: String,
     #[serde(default)]
     content: Option<Vec<PartIn>>,
+    summary: Option<Vec<PartIn>>,
+    encrypted_content: lenient::Text,
     call_id: lenient::Text,
     name: Option<String>,
     arguments: Option<Box<RawValue>>,
@@ -239,13 +266,13 @@ struct Event<'d> {
     kind: Option<std::borrow::Cow<'d, str>>,
     #[serde(borrow)]
     response: Option<&'d RawValue>,
-    item: Option<Item>,
+    item: Option<Box<RawValue>>,
     message: Option<String>,
     code: lenient::Text,
 }
 
 impl Response {
-    fn into_reply(self, items: Vec<Item>) -> Result<Reply, Failure> {
+    fn into_reply(self, items: Vec<Box<RawValue>>) -> Result<Reply, Failure> {
         match self.status.0.as_deref() {
             Some("failed" | "cancelled") => {
                 let (code, message) = self.error.0.map_or((None, None), |it| (it.code.0, it.message.0));
@@ -257,8 +284,18 @@ impl Response {
         }
         let output = self.output.filter(|it| !it.is_empty()).unwrap_or(items);
         let (mut text, mut refusal, mut tool_calls) = (String::new(), String::new(), Vec::new());
-        for item in output {
+        let (mut thoughts, mut sealed) = (String::new(), Vec::new());
+        for raw in output {
+            let item: Item = parsed(raw.get().as_bytes())?;
             match item.kind.as_str() {
+                "reasoning" => {
+                    let shown = item.summary.into_iter().chain(item.content).flatten().filter_map(|it| it.text);
+                    shown.for_each(|it| thoughts.push_str(&it));
+                    // Without its seal the provider would look for it where nothing is stored.
+                    if item.encrypted_content.0.is_some() {
+                        sealed.push(value_of(&raw));
+                    }
+                }
                 "function_call" => tool_calls.push(ToolCall {
                     id: item.call_id.0.unwrap_or_default(),
                     name: item.name.unwrap_or_default(),
@@ -291,8 +328,11 @@ impl Response {
             output: it.output_tokens.get(),
             cached: it.input_tokens_details.0.map_or(0, |it| it.cached_tokens.get()),
             reasoning: it.output_tokens_details.0.map_or(0, |it| it.reasoning_tokens.get()),
+            cache_write: 0,
         });
         let served = Served { model: self.model.0, fingerprint: None, request_id: self.id.0 };
-        Ok(Reply { text: if refusal.is_empty() { text } else { refusal }, tool_calls, finish, usage, served })
+        let reasoning = Reasoning::new(thoughts, if sealed.is_empty() { Val::Null } else { Val::List(sealed) });
+        let text = if refusal.is_empty() { text } else { refusal };
+        Ok(Reply { text, tool_calls, reasoning, finish, usage, cost_usd: None, served })
     }
 }

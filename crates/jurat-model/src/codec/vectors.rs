@@ -15,7 +15,11 @@ pub(super) fn texts<'r>(
     endpoint: &'r Endpoint,
     request: &'r ModelRequest,
 ) -> Result<(Vec<&'r str>, Option<&'r Map<'static>>), Unsupported> {
-    let Settings { temperature, top_p, max_tokens, seed, extra, structured: _, .. } = Settings::of(endpoint)?;
+    let Settings { temperature, top_p, max_tokens, seed, extra, reasoning, structured: _, .. } =
+        Settings::of(endpoint)?;
+    if reasoning.is_some() {
+        return Err(Unsupported::new("an embedding has no `reasoning`; leave it out"));
+    }
     let sampling = [("temperature", temperature), ("top_p", top_p), ("max_tokens", max_tokens), ("seed", seed)];
     if let Some((name, _)) = sampling.iter().find(|(_, it)| it.is_some()) {
         return Err(Unsupported(format!("an embedding has no `{name}`; leave it out")));
@@ -41,5 +45,5 @@ pub(super) fn reply(vectors: &[&RawValue], usage: Option<Usage>, model: Option<S
     }
     let text = serde_json::to_string(vectors).map_err(|error| Failure::Garbled(error.to_string()))?;
     let served = Served { model, fingerprint: None, request_id: None };
-    Ok(Reply { text, tool_calls: Vec::new(), finish: Finish::Stop, usage, served })
+    Ok(Reply { text, finish: Finish::Stop, usage, served, ..Reply::default() })
 }

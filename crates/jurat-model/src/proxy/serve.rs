@@ -518,8 +518,8 @@ impl Shared {
         let number = self.state().record.n_requests;
         match self.transport.ask(model, asker, &request, 1, &Unmetered).await {
             Outcome::Answer(answer) => {
-                let Answer { text, tool_calls, finish, usage, served, .. } = *answer;
-                let reply = Said { text, tool_calls, finish, usage, served };
+                let Answer { text, tool_calls, reasoning, finish, usage, cost_usd, served, .. } = *answer;
+                let reply = Said { text, tool_calls, reasoning, finish, usage, cost_usd, served };
                 let named = asked.requested_model.as_deref().unwrap_or(&model.endpoint.model);
                 Ok(translation::answer(format, named, &reply, asked.is_streamed, number))
             }

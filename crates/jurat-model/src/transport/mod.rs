@@ -185,7 +185,9 @@ impl Transport {
                     // What runs on this machine costs nothing, unless its author says what it costs.
                     let cost_usd = match model.price {
                         None if model.is_local() => Some(0.0),
-                        price => reply.usage.zip(price).map(|(usage, price)| cost(&usage, &price)),
+                        // A gateway knows what it charges, unless the author knows better.
+                        None => reply.cost_usd,
+                        Some(price) => reply.usage.map(|usage| cost(&usage, &price)).or(reply.cost_usd),
                     };
                     reserved.settle(Settled::Answer { usage: reply.usage, cost_usd });
                     return self.answer(reply, cost_usd, took, failures.failed);
@@ -238,10 +240,11 @@ impl Transport {
     }
 
     fn answer(&self, reply: Reply, cost_usd: Option<f64>, latency: Duration, failed: Vec<Attempt>) -> Outcome {
-        let Reply { text, tool_calls, finish, usage, served } = reply;
+        let Reply { text, tool_calls, reasoning, finish, usage, served, .. } = reply;
         Outcome::Answer(Box::new(Answer {
             text,
             tool_calls,
+            reasoning,
             finish,
             usage,
             cost_usd,

@@ -37,7 +37,11 @@ impl Secrets {
     pub(crate) fn scrub_reply(&self, reply: &mut Reply) {
         let hide = |text: &mut String| *text = self.hidden(std::mem::take(text), LONG);
         hide(&mut reply.text);
-        let Reply { tool_calls, served, .. } = reply;
+        let Reply { tool_calls, served, reasoning, .. } = reply;
+        if let Some(reasoning) = reasoning {
+            hide(&mut reasoning.text);
+            self.scrub_value(&mut reasoning.state);
+        }
         for call in tool_calls {
             hide(&mut call.id);
             hide(&mut call.name);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use jurat_core::effect::{Finish, ModelRequest, Served, Usage};
+use jurat_core::effect::{Finish, ModelRequest, Usage};
 use jurat_core::model::ModelSettings;
 use jurat_model::codec::Reply;
 use jurat_model::provider::describe;
@@ -41,7 +41,7 @@ impl Function for Echo {
                     tool_calls: Vec::new(),
                     finish: Finish::Stop,
                     usage: Some(Usage { input: 3, output: 5, ..Usage::default() }),
-                    served: Served::default(),
+                    ..Reply::default()
                 }),
             }
         })

@@ -171,8 +171,8 @@ fn meant(codec: Codec, message: &Http) -> String {
     };
     match result {
         Ok(reply) => {
-            let Reply { text, tool_calls, finish, usage, served } = reply;
-            let answer = Answer { tool_calls, finish, usage, served, ..Answer::new(text) };
+            let Reply { text, tool_calls, reasoning, finish, usage, cost_usd, served } = reply;
+            let answer = Answer { tool_calls, reasoning, finish, usage, cost_usd, served, ..Answer::new(text) };
             format!("{}\n", outcome_json(&Outcome::Answer(Box::new(answer))))
         }
         Err(Failure::Cut) => "{\"cut\":true}\n".to_owned(),

@@ -175,7 +175,7 @@ fn until_refused(provider: &str, limits: ProxyLimits) -> (usize, String, Record,
     let shown = Arc::clone(&n_calls);
     let mut options = to_endpoint(provider, &endpoint);
     options.limits = limits;
-    options.price = Some(Price { input: 1000.0, output: 1000.0, cached: None });
+    options.price = Some(Price { input: 1000.0, output: 1000.0, cached: None, cache_write: None });
     options.on_spent = Some(OnSpent(Box::new(move |_, _| {
         shown.fetch_add(1, Ordering::SeqCst);
     })));

@@ -157,7 +157,7 @@ fn a_script_that_cannot_be_read_says_where() {
         ("{}", "line 1: a line needs `reply`, `tool_calls` or `fault`"),
         (
             "\n{\"reply\": 1, \"tims\": 2}",
-            "line 2: there is no key `tims`; there are match, reply, tool_calls, usage, finish, latency_ms, fault, message, retry_after, times",
+            "line 2: there is no key `tims`; there are match, reply, tool_calls, usage, finish, reasoning, latency_ms, fault, message, retry_after, times",
         ),
         ("{\"reply\": 1, \"times\": 0}", "line 1: `times` is a number of at least 1, or \"*\""),
         (
@@ -176,7 +176,7 @@ fn a_script_that_cannot_be_read_says_where() {
         ("{\"tool_calls\": [{\"name\": 1}]}", "line 1: `tool_calls` is a list of objects with `name` and `arguments`"),
         (
             "{\"reply\": 1, \"usage\": {\"input\": -1}}",
-            "line 1: `usage` is an object of numbers of tokens: `input`, `output`, `cached` and `reasoning`",
+            "line 1: `usage` is an object of numbers of tokens: `input`, `output`, `cached`, `reasoning` and `cache_write`",
         ),
         ("{\"match\": {\"regex\": \"(\"}, \"reply\": 1}", "line 1: `(` is not a regular expression"),
         ("[", "line 1: EOF while parsing a list (line 1, column 1)"),

@@ -146,6 +146,7 @@ fn write_reply(members: &mut Members<'_>, it: &Reply) {
     optional(it.served.fingerprint.as_deref(), |it| members.text("fingerprint", it));
     optional(it.served.request_id.as_deref(), |it| members.text("request_id", it));
     optional(it.text.as_deref(), |it| members.text("text", it));
+    optional(it.reasoning.as_deref(), |it| members.text("reasoning", it));
     write_tool_calls(members, &it.tool_calls);
     optional(it.parsed.as_ref(), |it| members.value("parsed", it));
     optional(it.problem.as_deref(), |it| members.text("problem", it));

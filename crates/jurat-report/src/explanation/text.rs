@@ -240,6 +240,11 @@ impl Writer<'_> {
         for attempt in &it.attempts {
             self.attempt(attempt)?;
         }
+        if let Some(reasoning) = &it.reasoning {
+            writeln!(self.out, "  reasoning")?;
+            self.quoted(reasoning)?;
+            writeln!(self.out, "  answer")?;
+        }
         // An answer that only calls tools has no words.
         if let Some(text) = it.text.as_ref().filter(|text| it.tool_calls.is_empty() || !text.is_empty()) {
             self.quoted(text)?;

@@ -36,6 +36,7 @@ fn reply(slot: u32, turn: u32) -> Reply {
         model: "judge".to_owned(),
         served: Served::default(),
         text: None,
+        reasoning: None,
         tool_calls: Vec::new(),
         parsed: None,
         problem: None,
@@ -138,7 +139,7 @@ pub(crate) fn panel() -> Explanation {
         text: Some(r#"{"label": "polite"}"#.to_owned()),
         parsed: Some(sample::value(r#"{"label": "polite"}"#)),
         finish: Some("stop".to_owned()),
-        usage: Some(Usage { input: 210, output: 14, cached: 100, reasoning: 0 }),
+        usage: Some(Usage { input: 210, output: 14, cached: 100, reasoning: 0, cache_write: 0 }),
         cost_usd: Some(0.000_031),
         latency: Some(Duration::from_micros(812_500)),
         ..reply(1, 2)
@@ -157,6 +158,7 @@ pub(crate) fn panel() -> Explanation {
             Message::User("Is it loud?".to_owned()),
             Message::Assistant {
                 text: String::new(),
+                reasoning: None,
                 tool_calls: vec![ToolCall { id: "c1".to_owned(), name: "look".to_owned(), arguments: Val::I(1) }],
             },
             Message::Tool {

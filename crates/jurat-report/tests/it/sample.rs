@@ -24,7 +24,7 @@ pub(crate) fn run() -> RunReport {
         description: Some("Answers of the support desk".to_owned()),
         repeat: 1,
         tasks: tasks(),
-        usage: Usage { input: 12_345, output: 678, cached: 0, reasoning: 12 },
+        usage: Usage { input: 12_345, output: 678, cached: 0, reasoning: 12, cache_write: 0 },
         cost_usd: Some(0.012),
         n_unpriced: 1,
         decision: decision(),

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Action, Answer, Attempt, Endpoint, Fault, FaultClass, FaultKind, FileRef, Finish, Media, MediaDigest, MediaKind,
-    Message, ModelRequest, Outcome, Part, Parts, Printed, PrintedText, Ran, Request, Returned, Role, Schema, Served,
+    Message, ModelRequest, Outcome, Part, Parts, Printed, PrintedText, Ran, Reasoning, Request, Returned, Role, Schema, Served,
     Tool, ToolCall, ToolChoice, Usage,
 };
 use crate::artifact;
@@ -226,6 +226,8 @@ struct MessageWire {
     #[serde(default)]
     tool_calls: Vec<ToolCallWire>,
     #[serde(default)]
+    reasoning: Option<ReasoningWire>,
+    #[serde(default)]
     call_id: Option<String>,
     #[serde(default)]
     name: Option<String>,
@@ -248,6 +250,21 @@ struct PartWire {
     bytes: u64,
     #[serde(default)]
     name: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ReasoningWire {
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    state: Option<Box<RawValue>>,
+}
+
+impl ReasoningWire {
+    fn read(self) -> Result<Option<Box<Reasoning>>, WireError> {
+        let state = self.state.as_deref().map(value).transpose()?;
+        Ok(Reasoning::new(self.text, state.unwrap_or(Value::Null)))
+    }
 }
 
 #[derive(Deserialize)]
@@ -298,6 +315,8 @@ struct AnswerWire {
     text: String,
     #[serde(default)]
     tool_calls: Vec<ToolCallWire>,
+    #[serde(default)]
+    reasoning: Option<ReasoningWire>,
     finish: String,
     #[serde(default)]
     usage: Option<UsageWire>,
@@ -326,6 +345,8 @@ struct UsageWire {
     cached: u64,
     #[serde(default)]
     reasoning: u64,
+    #[serde(default)]
+    cache_write: u64,
 }
 
 #[derive(Deserialize)]
@@ -364,7 +385,8 @@ impl MessageWire {
             "user" => Message::User(self.text),
             "assistant" => {
                 let tool_calls = self.tool_calls.into_iter().map(ToolCallWire::read).collect::<Result<_, _>>()?;
-                Message::Assistant { text: self.text, tool_calls }
+                let reasoning = self.reasoning.map(ReasoningWire::read).transpose()?.flatten();
+                Message::Assistant { text: self.text, tool_calls, reasoning }
             }
             "tool" => Message::Tool {
                 call_id: self.call_id.unwrap_or_default(),
@@ -402,11 +424,14 @@ impl ToolWire {
 
 impl AnswerWire {
     fn read(self) -> Result<Answer, WireError> {
-        let usage =
-            |it: UsageWire| Usage { input: it.input, output: it.output, cached: it.cached, reasoning: it.reasoning };
+        let usage = |it: UsageWire| {
+            let UsageWire { input, output, cached, reasoning, cache_write } = it;
+            Usage { input, output, cached, reasoning, cache_write }
+        };
         Ok(Answer {
             text: self.text,
             tool_calls: self.tool_calls.into_iter().map(ToolCallWire::read).collect::<Result<_, _>>()?,
+            reasoning: self.reasoning.map(ReasoningWire::read).transpose()?.flatten(),
             finish: Finish::named(&self.finish),
             usage: self.usage.map(usage),
             cost_usd: self.cost_usd,

@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 
 use super::micros;
 use crate::effect::{
-    Action, Answer, Attempt, Endpoint, Fault, FileRef, Message, ModelRequest, Outcome, Part, Printed, Ran, Returned,
+    Action, Answer, Attempt, Endpoint, Fault, FileRef, Message, ModelRequest, Outcome, Part, Printed, Ran, Reasoning, Returned,
     Role, Tool, ToolCall, ToolChoice,
 };
 
@@ -118,7 +118,10 @@ fn message(json: &mut String, message: &Message) {
     match message {
         Message::System(_) | Message::User(_) => {}
         Message::Parts(parts) => members.some("parts", parts.iter().as_slice(), part),
-        Message::Assistant { tool_calls, .. } => members.some("tool_calls", tool_calls, tool_call),
+        Message::Assistant { tool_calls, reasoning, .. } => {
+            members.some("tool_calls", tool_calls, tool_call);
+            members.reasoning(reasoning.as_deref());
+        }
         Message::Tool { call_id, name, is_error, .. } => {
             members.text("call_id", call_id);
             members.text("name", name);
@@ -161,6 +164,7 @@ fn tool(json: &mut String, tool: &Tool) {
 fn answer(members: &mut Members<'_>, answer: &Answer) {
     members.text("text", &answer.text);
     members.some("tool_calls", &answer.tool_calls, tool_call);
+    members.reasoning(answer.reasoning.as_deref());
     members.text("finish", answer.finish.name());
     if let Some(usage) = &answer.usage {
         members.object("usage", |members| {
@@ -168,6 +172,9 @@ fn answer(members: &mut Members<'_>, answer: &Answer) {
             members.number("output", usage.output);
             members.number("cached", usage.cached);
             members.number("reasoning", usage.reasoning);
+            if usage.cache_write > 0 {
+                members.number("cache_write", usage.cache_write);
+            }
         });
     }
     if let Some(cost) = answer.cost_usd {
@@ -281,6 +288,16 @@ impl Members<'_> {
             None => self.text("role", role.name()),
             Some(_) => self.text("role", &role.to_string()),
         }
+    }
+
+    fn reasoning(&mut self, reasoning: Option<&Reasoning>) {
+        let Some(reasoning) = reasoning else { return };
+        self.object("reasoning", |members| {
+            members.text("text", &reasoning.text);
+            if let Some(state) = reasoning.state() {
+                members.value("state", state);
+            }
+        });
     }
 
     fn some_text(&mut self, key: &'static str, text: &str) {

@@ -47,7 +47,7 @@ impl Reading {
                         let arguments = it["function"]["arguments"].as_str().unwrap_or_default();
                         call(&it["id"], &it["function"]["name"], read_arguments(arguments))
                     });
-                    self.messages.push(Message::Assistant { text, tool_calls: calls.collect() });
+                    self.messages.push(Message::Assistant { text, tool_calls: calls.collect(), reasoning: None });
                 }
                 Some("tool") => self.result(&message["tool_call_id"], None, text, false),
                 Some("user") => self.messages.push(Message::User(text)),
@@ -227,7 +227,9 @@ impl Reading {
     fn called(&mut self, call: ToolCall) {
         match self.messages.last_mut() {
             Some(Message::Assistant { tool_calls, .. }) => tool_calls.push(call),
-            _ => self.messages.push(Message::Assistant { text: String::new(), tool_calls: vec![call] }),
+            _ => {
+                self.messages.push(Message::Assistant { text: String::new(), tool_calls: vec![call], reasoning: None })
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Served, Tool, ToolCall, Usage};
+use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Tool, ToolCall, Usage};
 use jurat_format::value::parse_json;
 use proptest::prelude::*;
 
@@ -21,8 +21,8 @@ prop_compose! {
     fn replies()(text in "[a-zäß\n\" ]{0,20}", n_calls in 0..3usize, path in "[a-z/\"]{0,9}", input in 1..1000u64, output in 1..1000u64) -> Reply {
         let finish = if n_calls > 0 { Finish::ToolCalls } else { Finish::Stop };
         let tool_calls = (0..n_calls).map(|it| call(it, &path)).collect();
-        let usage = Some(Usage { input, output, cached: input / 3, reasoning: 0 });
-        Reply { text, tool_calls, finish, usage, served: Served::default() }
+        let usage = Some(Usage { input, output, cached: input / 3, ..Usage::default() });
+        Reply { text, tool_calls, finish, usage, ..Reply::default() }
     }
 }
 
@@ -54,7 +54,7 @@ proptest! {
         let messages = vec![
             Message::System("be brief".to_owned()),
             Message::User(words.clone()),
-            Message::Assistant { text: words.clone(), tool_calls: vec![call(2, &path)] },
+            Message::Assistant { text: words.clone(), tool_calls: vec![call(2, &path)], reasoning: None },
             result,
             Message::assistant("done"),
             Message::User("more".to_owned()),
