@@ -61,5 +61,6 @@ pub mod task;
 pub mod template;
 mod text_file;
 pub mod tool;
+pub mod tool_kind;
 pub mod transform;
 pub mod verdict;

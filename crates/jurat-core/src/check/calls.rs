@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use jurat_compare::{Assertion, Expected, Judgement};
 use jurat_format::value::{Context, FieldPath, Val, parse_json, shown_within};
 
-use crate::tool::ToolKind;
+use crate::tool_kind::ToolKind;
 
 /// One call of a tool.
 #[derive(Debug, Clone, PartialEq)]

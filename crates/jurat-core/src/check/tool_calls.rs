@@ -18,7 +18,7 @@ use super::decision::{Decided, cannot_tell, mismatch, quoted, times};
 use super::read::{COMPARISON, COMPARISONS, comparison_of};
 use super::{Rule, Seen, kind};
 use crate::comparison::TaskComparison;
-use crate::tool::ToolKind;
+use crate::tool_kind::ToolKind;
 
 const TOOL: Field<Vec<String>> =
     Field::optional("tool", Shape::new(shape::TEXT_OR_TEXTS, tools), "the tool, or several of which any matches")

@@ -115,8 +115,8 @@ fn changed<'e>(object: &Val<'e>, key: &str, change: impl Fn(&Val<'e>) -> Val<'e>
 /// An object with what becomes of each member; anything else as it is.
 fn members<'e>(object: &Val<'e>, part: impl Fn(&str, &Val<'e>) -> Option<Val<'e>>) -> Val<'e> {
     let Val::Map(map) = object else { return object.clone() };
-    let kept = map.iter().filter_map(|(key, value)| Some((Cow::Owned(key.to_owned()), part(key, value)?)));
-    Val::Map(kept.collect::<Map<'e>>())
+    let left = map.iter().filter_map(|(key, value)| Some((Cow::Owned(key.to_owned()), part(key, value)?)));
+    Val::Map(left.collect::<Map<'e>>())
 }
 
 fn each<'e>(list: &Val<'e>, change: impl Fn(&Val<'e>) -> Val<'e>) -> Val<'e> {

@@ -6,7 +6,7 @@ use jurat_format::value::{Map, Val, Value, parse_json};
 
 use crate::artifact::{self, RunArtifact};
 use crate::check::{arguments, is_blank};
-use crate::tool::ToolKind;
+use crate::tool_kind::ToolKind;
 
 /// The names that the evidence of a run has, after those of its artifact.
 pub const KEYS: [&str; 3] = ["final_response", "tool_calls", "workspace"];

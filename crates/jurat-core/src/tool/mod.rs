@@ -3,20 +3,17 @@
 //! * [`filter`]: tools that may not be used;
 //! * [`offer`]: what servers have, as a model is offered it;
 //! * [`listing`]: servers that are asked for their tools;
-//! * [`inquiry`]: a model asked until it answers, with what its tools returned in between;
-//! * [`kind`]: what tools do, in one vocabulary over all agents.
+//! * [`inquiry`]: a model asked until it answers, with what its tools returned in between.
 //!
 //! Nothing is asked or called here: the engine performs the steps and hands their outcomes back.
 
 pub mod filter;
 pub mod inquiry;
-pub mod kind;
 pub mod listing;
 pub mod offer;
 
 pub use filter::{ToolFilter, ToolName};
 pub use inquiry::{Conclusion, Dialogue, Inquiry, MOST_ROUNDS, Said, ToolUse};
-pub use kind::ToolKind;
 pub use listing::Listing;
 pub use offer::{Offer, ServerTool, offered};
 

@@ -15,8 +15,8 @@ use serde_json::value::RawValue;
 
 use super::{
     Action, Answer, Attempt, Endpoint, Fault, FaultClass, FaultKind, FileRef, Finish, Media, MediaDigest, MediaKind,
-    Message, ModelRequest, Outcome, Part, Parts, Printed, PrintedText, Ran, Reasoning, Request, Returned, Role, Schema, Served,
-    Tool, ToolCall, ToolChoice, Usage,
+    Message, ModelRequest, Outcome, Part, Parts, Printed, PrintedText, Ran, Reasoning, Request, Returned, Role, Schema,
+    Served, Tool, ToolCall, ToolChoice, Usage,
 };
 use crate::artifact;
 use crate::check::{Hook, Look};

@@ -11,8 +11,8 @@ use serde::de::IgnoredAny;
 
 use super::micros;
 use crate::effect::{
-    Action, Answer, Attempt, Endpoint, Fault, FileRef, Message, ModelRequest, Outcome, Part, Printed, Ran, Reasoning, Returned,
-    Role, Tool, ToolCall, ToolChoice,
+    Action, Answer, Attempt, Endpoint, Fault, FileRef, Message, ModelRequest, Outcome, Part, Printed, Ran, Reasoning,
+    Returned, Role, Tool, ToolCall, ToolChoice,
 };
 
 pub(super) fn request(endpoint: &Endpoint, request: &ModelRequest) -> String {

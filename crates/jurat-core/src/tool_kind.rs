@@ -36,7 +36,7 @@ impl ToolKind {
     /// The kind of the tool of this name.
     ///
     /// ```
-    /// use jurat_core::tool::ToolKind;
+    /// use jurat_core::tool_kind::ToolKind;
     ///
     /// assert_eq!(ToolKind::of("run_shell_command"), ToolKind::Shell);
     /// assert_eq!(ToolKind::of("MultiEdit"), ToolKind::Write);
@@ -59,7 +59,7 @@ fn is_of_server(name: &str) -> bool {
     name.starts_with("mcp_") || is_joined("__") || is_joined(".")
 }
 
-/// The names that the agents of [`RUNNERS`](crate::agent::RUNNERS) have for their tools; letters count in either case.
+/// The names that agents have for their tools; letters count in either case.
 #[rustfmt::skip]
 static NAMES: &[(ToolKind, &[&str])] = &[
     (ToolKind::Shell, &[
