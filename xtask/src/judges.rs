@@ -139,6 +139,6 @@ fn added(rows: &str) -> Result<(), Failure> {
     let text = fs::read_to_string(&path).map_err(cannot)?;
     let start = |row: &str| row.split('|').take(3).collect::<Vec<_>>().join("|");
     let replaced = |line: &str| line.starts_with("| `") && rows.lines().any(|it| start(it) == start(line));
-    let kept: String = text.lines().filter(|it| !replaced(it)).map(|it| format!("{it}\n")).collect();
-    fs::write(&path, kept + rows).map_err(cannot)
+    let others: String = text.lines().filter(|it| !replaced(it)).map(|it| format!("{it}\n")).collect();
+    fs::write(&path, others + rows).map_err(cannot)
 }

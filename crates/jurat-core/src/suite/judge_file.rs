@@ -373,9 +373,10 @@ fn answered(last: &JudgeStep, conclusions: &[(String, Arc<Expression>)]) -> Outp
     }
     let names: Vec<&str> = conclusions.iter().map(|it| it.0.as_str()).collect();
     let own = output.schema.get("properties").and_then(Val::as_map).cloned().unwrap_or_default();
-    let kept = own.iter().filter(|(name, _)| !names.contains(name)).map(|(name, it)| (name.to_owned(), it.clone()));
+    let own_members =
+        own.iter().filter(|(name, _)| !names.contains(name)).map(|(name, it)| (name.to_owned(), it.clone()));
     let added = names.iter().map(|it| ((*it).to_owned(), Val::Map(Map::default())));
-    let properties: Map<'static> = kept.chain(added).collect();
+    let properties: Map<'static> = own_members.chain(added).collect();
     let required: Value = properties.keys().map(|it| Val::from(it.to_owned())).collect();
     let members = [("type", Val::from("object")), ("properties", Val::Map(properties)), ("required", required)];
     output.schema = Val::Map(members.into_iter().collect());
