@@ -175,6 +175,6 @@ mod tests {
         let row = |name: &str| judge.rows.iter().find(|it| it.names[0] == name).map(|it| format!("{:?}", it.value));
         assert_eq!(row("max_retries").as_deref(), Some(r#"Words("integer of at least 0")"#));
         assert_eq!(row("panel").as_deref(), Some(r#"List(Words("text"))"#));
-        assert_eq!(row("prompt").as_deref(), Some(r#"Either([Words("text"), Object("text in a file")])"#));
+        assert_eq!(row("prompt").as_deref(), Some(r#"Either([Words("text"), Object("prompt")])"#));
     }
 }
