@@ -49,6 +49,7 @@ fn every_suite_of_the_reference_is_clean() {
                 .and("records.jsonl", row)
                 .and("prompts/tone.md", "Rate ${answer}")
                 .and("agent.py", "")
+                .and("skills/refunds/SKILL.md", "")
                 .and("servers/notes/server.js", "");
             let folder = scripts(suite).fold(folder, |folder, name| folder.and(name, "{\"reply\": \"yes\"}\n"));
             let mut command = folder.command();
