@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
@@ -109,6 +108,8 @@ def _files(labels: str | PathLike[str] | Sequence[str | PathLike[str]] | Sequenc
     if not rows:
         yield paths
         return
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "labels.jsonl")
         with open(path, "w", encoding="utf-8") as file:

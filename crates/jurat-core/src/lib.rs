@@ -33,6 +33,7 @@ pub mod agent;
 pub mod artifact;
 pub mod calibration;
 pub mod case;
+pub mod chat;
 pub mod check;
 mod comparison;
 pub mod compat;

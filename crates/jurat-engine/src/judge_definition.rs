@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use jurat_core::calibration::JudgeParts;
+use jurat_core::chat::Chat;
 use jurat_core::plan::TaskIx;
-use jurat_core::prompt::Chat;
 use jurat_core::suite::{EvaluatorKind, Judge, Model, Suite, Task, TaskKind, UsedJudge};
 use jurat_store::run::TaskHead;
 

@@ -185,6 +185,7 @@ mod tests {
                 "judges",
                 "journal",
                 "show",
+                "view",
                 "contrast",
                 "scenarios",
                 "agents",
@@ -193,7 +194,7 @@ mod tests {
             ])
         );
         assert_eq!(named("--only show --quick --only startup"), Ok(vec!["show", "startup"]));
-        let unknown = "there is no part `shows`; there are records, startup, judges, journal, show, contrast, scenarios, agents, checks, evaluators";
+        let unknown = "there is no part `shows`; there are records, startup, judges, journal, show, view, contrast, scenarios, agents, checks, evaluators";
         assert_eq!(named("--only shows"), Err(Failure::Usage(unknown.to_owned())));
     }
 

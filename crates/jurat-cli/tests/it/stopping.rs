@@ -217,8 +217,7 @@ fn conversations_are_steps_of_a_run_that_stops() {
     let suite = format!(
         "suite: talks\nmodels: {{ subject: script/replies.jsonl }}\nscenarios:\n{scenarios}gates: {{ conditions: [{{ id: ended, at_least: 0.6, expect: 0.95 }}] }}\n"
     );
-    let folder =
-        Folder::with("suite.yaml", suite).and("replies.jsonl", "{\"reply\": \"yes\", \"times\": \"*\"}\n".to_owned());
+    let folder = Folder::with("suite.yaml", suite).and("replies.jsonl", "{\"reply\": \"yes\", \"times\": \"*\"}\n");
     let ended = run(&folder, &["--gate", "--stop-when", "decided", "--json"]);
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
     let json: Value = serde_json::from_str(&ended.stdout).expect("it is JSON");

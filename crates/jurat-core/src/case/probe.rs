@@ -5,13 +5,13 @@
 
 use jurat_format::value::{Context, Val, parse_json};
 
+use crate::chat::Unbound;
 use crate::effect::{
     Action, Asker, Fault, FileRef, FoundFiles, Media, Message, ModelRequest, Outcome, Role, Slot, Step, StepSite,
     ToolCall, files_found,
 };
 use crate::evidence::probe::{self, Exchange};
 use crate::plan::{Asking, PlannedAsk};
-use crate::prompt::chat::Unbound;
 use crate::tool::{Conclusion, Dialogue, Inquiry, Listing, Said, ToolUse};
 use crate::verdict::Verdict;
 
@@ -163,8 +163,11 @@ fn request(ask: &PlannedAsk, question: &Question, row: &Val<'_>, files: &FoundFi
     Ok(ModelRequest { output: ask.output.clone(), repeat: question.replicate, ..request })
 }
 
+/// A file that a request names, and what is in it or why that cannot be used.
+type Attached = (FileRef, Result<Media, String>);
+
 /// What was found of files, or what a case ends with that could not look.
-pub(super) fn attached(action: &Action, outcome: Outcome) -> Result<Vec<(FileRef, Result<Media, String>)>, Verdict> {
+pub(super) fn attached(action: &Action, outcome: Outcome) -> Result<Vec<Attached>, Verdict> {
     let Action::Attach { files } = action else { return Err(Verdict::error("no files were to be read")) };
     match outcome {
         Outcome::Returned(returned) => {

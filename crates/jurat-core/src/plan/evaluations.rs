@@ -10,12 +10,13 @@ use jurat_format::value::{Spanned, Val};
 
 use super::roles::Roles;
 use super::{PlannedJudge, TaskIx};
+use crate::chat::Chat;
 use crate::check::DIMENSIONS;
 use crate::effect::{Messages, ModelRequest, Schema, ToolChoice};
 use crate::evaluation::{Brief, CheckSeen, OnFailedCheck, Profile, Slot, messages, reply_schema};
 use crate::judge::ReplyForm;
 use crate::output::CompiledSchema;
-use crate::prompt::{Chat, Prompt};
+use crate::prompt::Prompt;
 use crate::suite::lost::Part;
 use crate::suite::{Aggregate, EvaluationText, Suite};
 

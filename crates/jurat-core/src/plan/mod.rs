@@ -34,11 +34,12 @@ use jurat_format::value::{FieldPath, Projection, Step, Value};
 use jurat_format::{codes, id::same_id};
 
 use crate::agent::AgentCase;
+use crate::chat::Chat;
 use crate::effect::Schema;
 use crate::evaluator::binding::Binding;
 use crate::judge::ReplyForm;
 use crate::output::CompiledSchema;
-use crate::prompt::{Chat, Prompt};
+use crate::prompt::Prompt;
 use crate::scenario::CompiledScenario;
 use crate::scenario::compiled::PARSER;
 use crate::suite::lost::Part;

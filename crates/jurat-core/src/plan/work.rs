@@ -7,6 +7,7 @@ use jurat_compare::expression::Expression;
 use super::evaluations::{self, PlannedEvaluation};
 use super::{TaskIx, replies};
 
+use crate::chat::Chat;
 use crate::check::Check as RunCheck;
 use crate::effect::{Answer, Role, Schema};
 use crate::evaluator::binding::Binding;
@@ -15,7 +16,7 @@ use crate::evaluator::{self, OutputConfig};
 use crate::judge::ReplyForm;
 use crate::outcome::Check;
 use crate::output::CompiledSchema;
-use crate::prompt::{Chat, Prompt};
+use crate::prompt::Prompt;
 use crate::suite::{
     Aggregate, Evaluate, EvaluatorKind, Group, GroupRule, Judge, JudgeArgument, JudgeStep, Suite, Task, TaskKind,
     UsedJudge,

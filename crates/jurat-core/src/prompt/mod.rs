@@ -2,16 +2,13 @@
 //!
 //! In a [`Prompt`], `${name}` and `${name.path}` are filled from the context, in one pass. Text goes in as it is, every other value as JSON. What a value holds is never looked at again, so an answer that
 //! contains `${secret}` stays an answer. `${}`, `$5` and `${` around something that is not a path are text. A prompt may be a template
-//! instead: [`jinja`]. Several messages are a [`Chat`].
+//! instead: [`jinja`]. Several messages are a [`Chat`](crate::chat::Chat).
 
-pub mod chat;
 pub mod jinja;
 
 use std::ops::Range;
 
 use jurat_format::value::{Context, FieldPath, Missing, Val, Value};
-
-pub use chat::Chat;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {

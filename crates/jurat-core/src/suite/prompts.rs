@@ -27,9 +27,10 @@ use jurat_format::yaml;
 
 use super::judging::{self, file_text, path_for_text};
 use super::task::read_id;
+use crate::chat::Chat;
+use crate::chat::{Content, Items, Source, Speaker, Turn, is_url, remote};
 use crate::effect::MediaKind;
-use crate::prompt::chat::{Content, Items, Source, Speaker, Turn, is_url, remote};
-use crate::prompt::{Chat, Prompt};
+use crate::prompt::Prompt;
 
 /// A prompt and where it stands.
 #[derive(Debug, Clone)]

@@ -323,7 +323,7 @@ fn grouped<'g, 'm>(messages: &'g [&'m Message]) -> impl Iterator<Item = &'g [&'m
 }
 
 /// What a provider wants back with the calls of a message, as a list of what it gave.
-fn states<'m>(reasoning: Option<&'m Reasoning>) -> &'m [Value] {
+fn states(reasoning: Option<&Reasoning>) -> &[Value] {
     reasoning.and_then(Reasoning::state).and_then(Val::as_list).unwrap_or_default()
 }
 

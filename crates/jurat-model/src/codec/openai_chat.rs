@@ -467,9 +467,9 @@ struct UsageWire {
     completion_tokens: lenient::Count,
     prompt_tokens_details: lenient::Object<InputDetails>,
     completion_tokens_details: lenient::Object<OutputDetails>,
-    /// Where DeepSeek counts what it read from its cache.
+    /// Where `DeepSeek` counts what it read from its cache.
     prompt_cache_hit_tokens: lenient::Count,
-    /// What OpenRouter charges.
+    /// What `OpenRouter` charges.
     cost: Option<f64>,
 }
 

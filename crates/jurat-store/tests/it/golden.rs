@@ -54,7 +54,8 @@ fn format_1_is_written() {
     let golden = include_str!("../golden/run-1.sql").replace(ids, with_later).replace(range, with_n)
         + "CREATE TABLE grouping (path TEXT NOT NULL, block INTEGER NOT NULL, body BLOB NOT NULL) STRICT;"
         + "CREATE UNIQUE INDEX grouping_place ON grouping (path, block);"
-        + "CREATE TABLE taken (block INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;";
+        + "CREATE TABLE taken (block INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;"
+        + "CREATE TABLE media (digest BLOB PRIMARY KEY, body BLOB NOT NULL) STRICT;";
     assert_eq!(tables(&desk.run()), tables_in(&golden));
 }
 

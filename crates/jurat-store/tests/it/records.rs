@@ -161,7 +161,7 @@ fn a_csv_header_has_a_width() {
 
 #[test]
 fn the_name_gives_the_format() {
-    let endings = "name the file `.jsonl`, `.ndjson`, `.json`, `.csv` or `.parquet`, or say `format`";
+    let endings = "name the file `.jsonl`, `.ndjson`, `.json`, `.csv`, `.tsv`, `.tab`, `.yaml`, `.yml`, `.xlsx`, `.parquet`, `.arrow` or `.feather`, or say `format`";
     sampled("a.txt", "", &format!("the ending `.txt` does not say the format of the records; {endings}"));
     sampled("records", "", &format!("a name without an ending does not say the format of the records; {endings}"));
     sampled_as(Some(RowFormat::Csv), "records", "a\n1\n", "{\"a\": \"1\"}\n");

@@ -7,10 +7,10 @@ use super::evaluated::truth_of_label;
 use super::stepped::Stepped;
 use super::task::TaskState;
 use crate::case::probe;
+use crate::chat::Unbound;
 use crate::effect::{Action, FoundFiles, Message, Messages, ModelRequest, Outcome, Role, StepSite, ToolChoice};
 use crate::judge::{Asking, End, combine};
 use crate::plan::{Plan, PlannedJudge, PlannedTask};
-use crate::prompt::chat::Unbound;
 use crate::transform::Transform;
 
 /// Compares a value of the evidence.

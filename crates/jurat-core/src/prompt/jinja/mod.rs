@@ -10,7 +10,7 @@ mod reads;
 mod value;
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -129,15 +129,15 @@ fn range(text: &str, span: Span) -> Range<usize> {
 struct Bounded(Vec<u8>);
 
 impl Write for Bounded {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         if self.0.len() + bytes.len() > MOST_BYTES {
-            return Err(io::Error::other(format!("it writes more than {MOST_BYTES} bytes")));
+            return Err(std::io::Error::other(format!("it writes more than {MOST_BYTES} bytes")));
         }
         self.0.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
 }

@@ -228,7 +228,7 @@ impl Reading {
         match self.messages.last_mut() {
             Some(Message::Assistant { tool_calls, .. }) => tool_calls.push(call),
             _ => {
-                self.messages.push(Message::Assistant { text: String::new(), tool_calls: vec![call], reasoning: None })
+                self.messages.push(Message::Assistant { text: String::new(), tool_calls: vec![call], reasoning: None });
             }
         }
     }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use jurat_format::choices;
 use jurat_format::value::{Context, FieldPath, Map, Val, Value, shown_within};
 
-use super::Prompt;
 use crate::effect::{FileBase, FileRef, FoundFiles, Media, MediaKind, Message, Part, file_name};
+use crate::prompt::Prompt;
 
 /// What a model is asked.
 #[derive(Debug, Clone, PartialEq)]
