@@ -127,7 +127,7 @@ impl KeyCommand {
         now_ms: u64,
         supervisor: Option<&Supervisor>,
     ) -> Result<Arc<Issued>, Failed> {
-        // Whoever comes second waits for the first, and takes what that was given.
+        // A second request waits for the first, and takes the key that it got.
         let mut issued = self.issued.lock().await;
         if let Some(issued) =
             issued.as_ref().filter(|it| it.is_good(now_ms) && refused.is_none_or(|no| !Arc::ptr_eq(no, it)))

@@ -46,7 +46,7 @@ pub(crate) struct Said {
     pub(crate) is_blind: bool,
 }
 
-/// Keys reach so many choices; the one after them is for being unsure.
+/// The number of choices that have a key; the key after them is for being unsure.
 const MOST_KEYS: usize = 8;
 
 /// The labels of a case. `more` follows them, such as a link to the queue.
