@@ -8,20 +8,28 @@
 //! | dates, times, moments | text as in ISO 8601; moments that are adjusted to UTC end with `Z` |
 //! | lists, groups, maps | lists and objects; the keys of a map are written as text |
 //! | bytes, intervals | refused |
+//!
+//! Arrow has several forms for texts, lists and moments, and values in dictionaries. Each is read as it is: converting them
+//! first by `arrow-cast` would make that crate and what only it needs a tenth of an optimised build.
 
 use std::fmt::Display;
 use std::io::Write;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType,
-    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
-    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+    DecimalType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, BooleanArray, ListArray, MapArray, PrimitiveArray, StringArray, new_empty_array};
+use arrow_array::{
+    AnyDictionaryArray, Array, ArrayRef, BooleanArray, FixedSizeListArray, GenericListArray, GenericStringArray,
+    MapArray, OffsetSizeTrait, PrimitiveArray, StringViewArray, new_empty_array,
+};
 use arrow_schema::{DataType, Field, TimeUnit};
 use jurat_format::value::Val;
 
@@ -57,8 +65,7 @@ impl Column {
 
     /// `place` is the column, and the place in it.
     fn at(place: Rc<str>, array: &ArrayRef) -> Result<Column, SampleError> {
-        let array = plain(&place, array)?;
-        Ok(Column { cells: cells(&place, &array)?, array })
+        Ok(Column { cells: cells(&place, array)?, array: array.clone() })
     }
 
     pub(super) fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
@@ -70,27 +77,19 @@ impl Column {
     }
 }
 
-/// The array in the form that Parquet gives. Arrow has several forms for texts, lists and moments, and values in dictionaries.
-fn plain(place: &Rc<str>, array: &ArrayRef) -> Result<ArrayRef, SampleError> {
-    let kind = match array.data_type() {
-        DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
-        DataType::Dictionary(_, values) => (**values).clone(),
-        DataType::LargeList(item) | DataType::FixedSizeList(item, _) => DataType::List(Arc::clone(item)),
-        DataType::Time32(TimeUnit::Second) => DataType::Time32(TimeUnit::Millisecond),
-        DataType::Timestamp(TimeUnit::Second, zone) => DataType::Timestamp(TimeUnit::Millisecond, zone.clone()),
-        DataType::Date64 => DataType::Date32,
-        _ => return Ok(array.clone()),
-    };
-    let odd = |_| SampleError::OddColumn { column: place.to_string(), holds: format!("`{}`", array.data_type()) };
-    plain(place, &arrow_cast::cast(array, &kind).map_err(odd)?)
-}
-
 fn cells(place: &Rc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleError> {
     let odd = |holds: &str| Err(SampleError::OddColumn { column: place.to_string(), holds: holds.to_owned() });
     Ok(match array.data_type() {
         DataType::Null => Box::new(Nulls),
         DataType::Boolean => Box::new(array.as_boolean().clone()),
         DataType::Utf8 => Box::new(array.as_string::<i32>().clone()),
+        DataType::LargeUtf8 => Box::new(array.as_string::<i64>().clone()),
+        DataType::Utf8View => Box::new(array.as_string_view().clone()),
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let values = Column::at(place.clone(), dictionary.values())?;
+            Box::new(Dictionaries { keys: keys(dictionary), values })
+        }
         DataType::Int8 => Integers::<Int8Type>::boxed(array),
         DataType::Int16 => Integers::<Int16Type>::boxed(array),
         DataType::Int32 => Integers::<Int32Type>::boxed(array),
@@ -107,6 +106,10 @@ fn cells(place: &Rc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleErro
         DataType::Decimal128(_, scale) => Decimals::<Decimal128Type>::boxed(array, *scale),
         DataType::Decimal256(_, scale) => Decimals::<Decimal256Type>::boxed(array, *scale),
         DataType::Date32 => Moments::<Date32Type, _>::boxed(place, array, moment::date),
+        DataType::Date64 => Moments::<Date64Type, _>::boxed(place, array, moment::date_of_milliseconds),
+        DataType::Time32(TimeUnit::Second) => {
+            Moments::<Time32SecondType, _>::boxed(place, array, moment::time_of_seconds)
+        }
         DataType::Time32(TimeUnit::Millisecond) => {
             Moments::<Time32MillisecondType, _>::boxed(place, array, moment::time_of_milliseconds)
         }
@@ -115,6 +118,9 @@ fn cells(place: &Rc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleErro
         }
         DataType::Time64(TimeUnit::Nanosecond) => {
             Moments::<Time64NanosecondType, _>::boxed(place, array, moment::time_of_nanoseconds)
+        }
+        DataType::Timestamp(TimeUnit::Second, zone) => {
+            timestamps::<TimestampSecondType>(place, array, zone.is_some(), moment::of_seconds)
         }
         DataType::Timestamp(TimeUnit::Millisecond, zone) => {
             timestamps::<TimestampMillisecondType>(place, array, zone.is_some(), moment::of_milliseconds)
@@ -125,10 +131,12 @@ fn cells(place: &Rc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleErro
         DataType::Timestamp(TimeUnit::Nanosecond, zone) => {
             timestamps::<TimestampNanosecondType>(place, array, zone.is_some(), moment::of_nanoseconds)
         }
-        DataType::List(_) => {
-            let lists = array.as_list::<i32>();
+        DataType::List(_) => Lists::<i32>::boxed(place, array)?,
+        DataType::LargeList(_) => Lists::<i64>::boxed(place, array)?,
+        DataType::FixedSizeList(..) => {
+            let lists = array.as_fixed_size_list();
             let items = Column::at(format!("{place}[]").into(), lists.values())?;
-            Box::new(Lists { lists: lists.clone(), items })
+            Box::new(FixedSizeLists { lists: lists.clone(), items })
         }
         DataType::Struct(fields) => {
             let member = |(field, array): (&Arc<Field>, &ArrayRef)| {
@@ -189,10 +197,34 @@ impl Cells for BooleanArray {
     }
 }
 
-impl Cells for StringArray {
+impl<O: OffsetSizeTrait> Cells for GenericStringArray<O> {
     fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
         print_quoted(json, self.value(ix));
         Ok(())
+    }
+}
+
+impl Cells for StringViewArray {
+    fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
+        print_quoted(json, self.value(ix));
+        Ok(())
+    }
+}
+
+/// Values that are stored once, and the index of the value of each row.
+struct Dictionaries {
+    keys: Vec<usize>,
+    values: Column,
+}
+
+/// Without values every row is null, and Arrow panics when it is asked for the keys.
+fn keys(dictionary: &dyn AnyDictionaryArray) -> Vec<usize> {
+    if dictionary.values().is_empty() { Vec::new() } else { dictionary.normalized_keys() }
+}
+
+impl Cells for Dictionaries {
+    fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
+        self.values.write(self.keys[ix], json)
     }
 }
 
@@ -302,23 +334,48 @@ impl<T: ArrowPrimitiveType, F: Fn(T::Native) -> Option<String>> Cells for Moment
     }
 }
 
-struct Lists {
-    lists: ListArray,
+struct Lists<O: OffsetSizeTrait> {
+    lists: GenericListArray<O>,
     items: Column,
 }
 
-impl Cells for Lists {
-    fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
-        json.push(b'[');
-        for (nth, item) in range(self.lists.value_offsets(), ix).enumerate() {
-            if nth > 0 {
-                json.push(b',');
-            }
-            self.items.write(item, json)?;
-        }
-        json.push(b']');
-        Ok(())
+impl<O: OffsetSizeTrait> Lists<O> {
+    fn boxed(place: &Rc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleError> {
+        let lists = array.as_list::<O>().clone();
+        let items = Column::at(format!("{place}[]").into(), lists.values())?;
+        Ok(Box::new(Lists { lists, items }))
     }
+}
+
+impl<O: OffsetSizeTrait> Cells for Lists<O> {
+    fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
+        write_items(&self.items, range(self.lists.value_offsets(), ix), json)
+    }
+}
+
+/// Lists that all have the same number of items.
+struct FixedSizeLists {
+    lists: FixedSizeListArray,
+    items: Column,
+}
+
+impl Cells for FixedSizeLists {
+    fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
+        let length = usize::try_from(self.lists.value_length()).expect("lists have no negative length");
+        write_items(&self.items, ix * length..(ix + 1) * length, json)
+    }
+}
+
+fn write_items(items: &Column, range: Range<usize>, json: &mut Vec<u8>) -> Result<(), Odd> {
+    json.push(b'[');
+    for (nth, item) in range.enumerate() {
+        if nth > 0 {
+            json.push(b',');
+        }
+        items.write(item, json)?;
+    }
+    json.push(b']');
+    Ok(())
 }
 
 /// The members of a group, each with what an object has before its value: `"name":`.
@@ -371,9 +428,8 @@ impl Cells for Maps {
 }
 
 /// The items of one list.
-fn range(offsets: &[i32], ix: usize) -> std::ops::Range<usize> {
-    let offset = |ix: usize| usize::try_from(offsets[ix]).expect("lists do not begin before their items");
-    offset(ix)..offset(ix + 1)
+fn range<O: OffsetSizeTrait>(offsets: &[O], ix: usize) -> Range<usize> {
+    offsets[ix].as_usize()..offsets[ix + 1].as_usize()
 }
 
 #[cfg(test)]

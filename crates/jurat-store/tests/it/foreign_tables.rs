@@ -1,10 +1,17 @@
 //! Tables as other programs write them: the samples in `tests/tables` were made by openpyxl, pyarrow and datasets (`make.py` there).
 
-use std::fs;
+use std::fs::{self, File};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
+use std::sync::Arc;
 
+use arrow_array::types::{Int8Type, Int64Type};
+use arrow_array::{
+    ArrayRef, Date64Array, DictionaryArray, FixedSizeListArray, Int8Array, LargeListArray, LargeStringArray,
+    RecordBatch, StringArray, StringViewArray, Time32SecondArray, TimestampSecondArray,
+};
+use arrow_ipc::writer::FileWriter;
 use jurat_core::suite::{CellType, Records, RowFile, RowFormat, RowSource};
 use jurat_format::value::{Span, Spanned, Val};
 use jurat_store::records::{RowLimits, SampleLimits, read_all_within, sample_of};
@@ -125,6 +132,56 @@ fn arrow_files_and_streams_have_the_same_rows() {
     reads("table.feather", TABLE);
     reads("table-lz4.feather", TABLE);
     reads("stream.arrow", TABLE);
+}
+
+/// Arrow has several forms for one kind of value. None of them changes what a row says.
+#[test]
+fn every_form_of_arrow_is_read() {
+    let words: DictionaryArray<Int8Type> = [Some("b"), None, Some("b")].into_iter().collect();
+    let without_values =
+        DictionaryArray::<Int8Type>::new(Int8Array::new_null(3), Arc::new(StringArray::from_iter_values([""; 0])));
+    let long = |it: [Option<i64>; 2]| Some(it.to_vec());
+    let columns: [(&str, ArrayRef); 9] = [
+        ("words", Arc::new(words)),
+        ("without_values", Arc::new(without_values)),
+        ("large", Arc::new(LargeStringArray::from(vec![Some("ä\"x"), None, Some("")]))),
+        ("view", Arc::new(StringViewArray::from(vec![Some("v"), None, Some("a text that is not inlined")]))),
+        (
+            "lists",
+            Arc::new(LargeListArray::from_iter_primitive::<Int64Type, _, _>([
+                long([Some(1), None]),
+                None,
+                Some(vec![]),
+            ])),
+        ),
+        (
+            "pairs",
+            Arc::new(FixedSizeListArray::from_iter_primitive::<Int64Type, _, _>(
+                [long([Some(1), None]), None, long([Some(2), Some(3)])],
+                2,
+            )),
+        ),
+        ("time", Arc::new(Time32SecondArray::from(vec![Some(34_200), None, Some(0)]))),
+        ("at", Arc::new(TimestampSecondArray::from(vec![Some(1_460_367_000), None, Some(-1)]))),
+        ("day", Arc::new(Date64Array::from(vec![Some(86_400_000), None, Some(-86_400_000)]))),
+    ];
+    let batch =
+        RecordBatch::try_from_iter_with_nullable(columns.map(|(name, array)| (name, array, true))).expect("a batch");
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("forms.arrow");
+    let mut writer = FileWriter::try_new(File::create(&path).expect("a file"), &batch.schema()).expect("a writer");
+    // A part of an array has an offset, which every form must respect.
+    writer
+        .write(&batch.slice(2, 1))
+        .and_then(|()| writer.write(&batch.slice(0, 2)))
+        .and_then(|()| writer.finish())
+        .expect("it can be written");
+    assert_eq!(
+        read(&records(&path)),
+        r#"1@1: {"words":"b","without_values":null,"large":"","view":"a text that is not inlined","lists":[],"pairs":[2,3],"time":"00:00:00","at":"1969-12-31T23:59:59","day":"1969-12-31"}
+2@2: {"words":"b","without_values":null,"large":"ä\"x","view":"v","lists":[1,null],"pairs":[1,null],"time":"09:30:00","at":"2016-04-11T09:30:00","day":"1970-01-02"}
+3@3: {"words":null,"without_values":null,"large":null,"view":null,"lists":null,"pairs":null,"time":null,"at":null,"day":null}"#
+    );
 }
 
 #[test]
