@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from jurat import _figures, _jurat
+from jurat._documents import Tabled
 from jurat._figures import (
     Advice,
     Alpha,
@@ -27,20 +28,11 @@ from jurat._figures import (
     SlotFigures,
     SlotPair,
 )
-from jurat._frames import Column, to_arrow, to_pandas, to_polars
+from jurat._frames import Column
 from jurat._reading import Interval, of
 from jurat._sides import Evaluated, file_of
 from jurat._listing import RunEntry
 from jurat.run import Run
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
-else:
-    from jurat._later import Later
-
-    pandas, polars, pyarrow = map(Later, ("pandas", "polars", "pyarrow"))
 
 __all__ = [
     "Advice",
@@ -146,8 +138,10 @@ class RatedCase:
 
 
 @dataclass(frozen=True, repr=False)
-class Calibration:
+class Calibration(Tabled[Literal["figures", "cases"]]):
     """How far the judge of a task can be trusted. What does not apply to its labels is `None` or empty.
+
+    Its tables are `figures` (`figure`, `value`, `low`, `high` and `n`) and `cases` (`case`, `people`, `judge` and `agreed`).
 
     Attributes:
         suite: The suite.
@@ -275,65 +269,10 @@ class Calibration:
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.json)
 
-    def to_dict(self) -> dict[str, Any]:
-        """What `jurat calibrate --json` writes, as an object.
-
-        Returns:
-            A dict.
-        """
-        import json
-
-        document: dict[str, Any] = json.loads(self.json)
-        return document
-
-    def to_arrow(self, of: Literal["figures", "cases"] = "figures") -> pyarrow.Table:
-        """The figures, or the labelled cases, as a table of pyarrow.
-
-        Args:
-            of: What the table has a row for.
-
-        Returns:
-            A table: `figure`, `value`, `low`, `high` and `n`, or `case`, `people`, `judge` and `agreed`.
-
-        Raises:
-            ImportError: pyarrow is not installed.
-        """
-        return to_arrow(*self._table(of))
-
-    def to_pandas(self, of: Literal["figures", "cases"] = "figures") -> pandas.DataFrame:
-        """The same as a data frame of pandas. It needs no pyarrow.
-
-        Args:
-            of: As for `to_arrow`.
-
-        Returns:
-            A data frame.
-
-        Raises:
-            ImportError: pandas is not installed.
-        """
-        return to_pandas(*self._table(of))
-
-    def to_polars(self, of: Literal["figures", "cases"] = "figures") -> polars.DataFrame:
-        """The same as a data frame of Polars. It needs no pyarrow.
-
-        Args:
-            of: As for `to_arrow`.
-
-        Returns:
-            A data frame.
-
-        Raises:
-            ImportError: Polars is not installed.
-        """
-        return to_polars(*self._table(of))
-
-    def _table(self, of: str) -> tuple[list[Column], list[tuple[Any, ...]]]:
-        if of == "figures":
-            return _FIGURE_COLUMNS, [_figure_row(*it) for it in self.figures().items()]
-        if of == "cases":
-            return _CASE_COLUMNS, [(it.case, it.people, it.judge, it.is_agreed) for it in self.cases]
-        raise ValueError(f"a calibration has tables of `figures` and of `cases`, not of `{of}`")
+    def _tables(self) -> dict[str, tuple[list[Column], list[tuple[Any, ...]]]]:
+        figures = [_figure_row(*it) for it in self.figures().items()]
+        cases = [(it.case, it.people, it.judge, it.is_agreed) for it in self.cases]
+        return {"figures": (_FIGURE_COLUMNS, figures), "cases": (_CASE_COLUMNS, cases)}
 
     def __repr__(self) -> str:
         found = ", ".join(f"{name} {it.value:.2f}" for name, it in self.figures().items() if name in ("agreement", "kappa") and it.value is not None)

@@ -6,23 +6,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from jurat import _changes, _lines
 from jurat._changes import CaseChange, CaseSide, LabelChange, LabelChanges, Note, Pairing, Side, SidePair, VerdictChange
 from jurat._comparison_tables import CASE_COLUMNS, LINE_COLUMNS, case_row, line_row
-from jurat._frames import Column, to_arrow, to_pandas, to_polars
+from jurat._documents import Tabled
+from jurat._frames import Column
 from jurat._lines import Correction, FlipOdds, Line, Method, PairTable, Quantile, Units, Word
 from jurat._reading import Interval, of
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
-else:
-    from jurat._later import Later
-
-    pandas, polars, pyarrow = map(Later, ("pandas", "polars", "pyarrow"))
 
 __all__ = [
     "CaseChange",
@@ -117,10 +109,12 @@ class Contrast:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Tabled[Literal["lines", "cases"]]):
     """Runs compared case by case. The first is BASE; a difference is always NEW − BASE.
 
-    Where only two sides are compared, its properties are those of the one `Contrast`; with more, those of the first.
+    Where only two sides are compared, its properties are those of the one `Contrast`; with more, those of the first. Its tables are `lines` and `cases`:
+    `base_name` and `new_name` are the sides, the other columns the members of a `Line` or a `CaseChange`, without levels: `low` and `high` are the ends
+    of the interval.
 
     Attributes:
         sides: What was compared, BASE first.
@@ -203,66 +197,10 @@ class Comparison:
         """
         return self.comparisons[0].task(id)
 
-    def to_dict(self) -> dict[str, Any]:
-        """What `jurat compare --json` writes, as an object.
-
-        Returns:
-            A dict.
-        """
-        import json
-
-        document: dict[str, Any] = json.loads(self.json)
-        return document
-
-    def to_arrow(self, of: Literal["lines", "cases"] = "lines") -> pyarrow.Table:
-        """The lines of all comparisons, or the cases that changed, as a table of pyarrow.
-
-        Args:
-            of: What the table has a row for.
-
-        Returns:
-            A table. `base_name` and `new_name` are the sides, the other columns the members of a `Line` or a `CaseChange`, without levels:
-            `low` and `high` are the ends of the interval.
-
-        Raises:
-            ImportError: pyarrow is not installed.
-        """
-        return to_arrow(*self._table(of))
-
-    def to_pandas(self, of: Literal["lines", "cases"] = "lines") -> pandas.DataFrame:
-        """The same as a data frame of pandas. It needs no pyarrow.
-
-        Args:
-            of: As for `to_arrow`.
-
-        Returns:
-            A data frame.
-
-        Raises:
-            ImportError: pandas is not installed.
-        """
-        return to_pandas(*self._table(of))
-
-    def to_polars(self, of: Literal["lines", "cases"] = "lines") -> polars.DataFrame:
-        """The same as a data frame of Polars. It needs no pyarrow.
-
-        Args:
-            of: As for `to_arrow`.
-
-        Returns:
-            A data frame.
-
-        Raises:
-            ImportError: Polars is not installed.
-        """
-        return to_polars(*self._table(of))
-
-    def _table(self, of: str) -> tuple[list[Column], list[tuple[Any, ...]]]:
-        if of == "lines":
-            return LINE_COLUMNS, [line_row(contrast, it) for contrast in self.comparisons for it in contrast.lines]
-        if of == "cases":
-            return CASE_COLUMNS, [case_row(contrast, it) for contrast in self.comparisons for it in contrast.cases]
-        raise ValueError(f"a comparison has tables of `lines` and of `cases`, not of `{of}`")
+    def _tables(self) -> dict[str, tuple[list[Column], list[tuple[Any, ...]]]]:
+        lines = [line_row(contrast, it) for contrast in self.comparisons for it in contrast.lines]
+        cases = [case_row(contrast, it) for contrast in self.comparisons for it in contrast.cases]
+        return {"lines": (LINE_COLUMNS, lines), "cases": (CASE_COLUMNS, cases)}
 
     def __repr__(self) -> str:
         found = "; ".join(f"{it.base} → {it.new}: {_summary(it)}" for it in self.comparisons)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from jurat._changes import Note, note
+from jurat._documents import Documented
 from jurat._reading import Interval
 from jurat.errors import GateFailed
 
@@ -74,7 +75,7 @@ class Condition:
 
 
 @dataclass(frozen=True, repr=False)
-class GateReport:
+class GateReport(Documented):
     """Whether a run may pass.
 
     Attributes:
@@ -119,17 +120,6 @@ class GateReport:
         """
         if self.verdict == "fail" or (self.verdict == "undecided" and not allow_undecided):
             raise GateFailed(self.text.rstrip(), self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """What `jurat gate --json` writes, as an object.
-
-        Returns:
-            A dict.
-        """
-        import json
-
-        document: dict[str, Any] = json.loads(self.json)
-        return document
 
     def __repr__(self) -> str:
         found = ", ".join(f"{it.id} {it.verdict}" for it in self.conditions)

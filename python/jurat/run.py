@@ -363,16 +363,9 @@ class Run(Tables):
         return f"<Run {self.id}: {len(self)} cases, {_rate(self.pass_rate)}, {self.conclusion}>"
 
     def _repr_html_(self) -> str:
-        import html
+        from jurat._overview import shown
 
-        head = "".join(f"<th>{it}</th>" for it in ("task", "kind", *_TOTALS, "pass rate"))
-        body = "".join(_row(it) for it in self.task_totals)
-        interval = "" if self.interval is None else f", 95 % between {self.interval[0]:.1%} and {self.interval[1]:.1%}"
-        missed = "".join(f"<li>{html.escape(it)}</li>" for it in self.missed)
-        return (
-            f"<div><p><b>{html.escape(self.id)}</b>: {len(self)} cases, {html.escape(self.conclusion)}, {_rate(self.pass_rate)}{interval}</p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{f'<ul>{missed}</ul>' if missed else ''}</div>"
-        )
+        return shown(self)
 
 
 def open_run(path: str | PathLike[str], *, directory: str | PathLike[str] | None = None) -> Run:
@@ -399,18 +392,6 @@ def open_run(path: str | PathLike[str], *, directory: str | PathLike[str] | None
     if directory is None:
         return Run(_jurat.open_run(path))
     return Run(_jurat.find_run(directory, str(path)))
-
-
-#: What is counted of each task.
-_TOTALS = ("passed", "failed", "measured", "skipped", "error")
-
-
-def _row(total: dict[str, Any]) -> str:
-    import html
-
-    cells = [html.escape(total["task"]), html.escape(total["kind"]), *(str(total[it] or "") for it in _TOTALS)]
-    cells.append("" if total["pass_rate"] is None else f"{total['pass_rate']:.1%}")
-    return f"<tr>{''.join(f'<td>{it}</td>' for it in cells)}</tr>"
 
 
 #: How many cases a failure names.

@@ -136,7 +136,9 @@ def test_everything_about_a_verdict_is_told() -> None:
         run.explain("r9", "small")
     assert run.case("r3").task("small").actual == 3
     assert repr(run).endswith("4 cases, 50.0% passed, failed>")
-    assert "<td>small</td><td>assert</td><td>2</td><td>2</td>" in run._repr_html_() and "<svg" in SUITE._repr_html_()
+    shown = run._repr_html_()
+    assert run.decision in shown and "<title>small: 2 passed, 2 failed</title>" in shown
+    assert "<title>small: 50.0%, 95 % interval 15.0% to 85.0%</title>" in shown and "<svg" in SUITE._repr_html_()
     assert SUITE.plan()._repr_html_().startswith("<div><svg") and "small" in SUITE.plan()
 
 

@@ -66,7 +66,16 @@ impl Run {
         let cases = run.case_counts();
         Ok(dict!(py,
             counts: counts(py, run.counts())?,
-            cases: dict!(py, total: cases.total(), passed: cases.passed, failed: cases.failed, error: cases.error),
+            cases: dict!(py,
+                total: cases.total(),
+                passed: cases.passed,
+                failed: cases.failed,
+                measured: cases.measured,
+                not_judged: cases.not_judged,
+                not_run: cases.not_run,
+                error: cases.error,
+            ),
+            suite: &run.report().suite,
             pass_rate: run.pass_rate(),
             interval: run.interval().map(|it| (it.low, it.high)),
             missed: run.missed(),
@@ -90,6 +99,8 @@ impl Run {
                 skipped: it.counts.skipped,
                 error: it.counts.errored,
                 pass_rate: it.counts.pass_rate(),
+                interval: it.interval().map(|it| (it.low, it.high)),
+                is_counted: it.is_counted(),
             ))
         };
         self.run().task_totals().iter().map(total).collect()
