@@ -158,11 +158,11 @@ impl Run {
             return Err(Failure::Reason(reason.to_owned()));
         }
         let options = if suite.takes_rows() { options.input(io::stdin()) } else { options };
-        let (is_gated, base) = (options.gate, options.base.clone());
+        let (is_gated, base) = (options.gate, options.base.as_deref().map(existing));
         let run = self.run_to_end(&suite, options)?;
-        let (path, stopped) = (run.path().to_owned(), run.stopped());
+        let (path, stopped, has_measured) = (run.path().to_owned(), run.stopped(), run.case_counts().measured > 0);
         let ended = self.print_results(&several::suite_name(suite.name(), file), run)?;
-        match is_gated && can_be_decided(ended.0, stopped) {
+        match is_gated && can_be_decided(ended.0, stopped, has_measured) {
             true => self.gated(&path, base),
             false => Ok(ended),
         }
@@ -253,10 +253,22 @@ impl Run {
     }
 }
 
-/// Whether a gate says more about a run than how it ended: not about one that was interrupted, ran out of a budget, or has no case.
-fn can_be_decided(exit: Exit, stopped: Option<StopReason>) -> bool {
+/// A side as its file, where a run was named: once there is another run, `latest` is that one.
+fn existing(side: &str) -> String {
+    let (name, selection) = side.split_once('@').map_or((side, None), |(name, rest)| (name, Some(rest)));
+    match (jurat::Run::find_file(".", name), selection) {
+        (Ok(path), None) => path.display().to_string(),
+        (Ok(path), Some(selection)) => format!("{}@{selection}", path.display()),
+        (Err(_), _) => side.to_owned(),
+    }
+}
+
+/// Whether a gate says more about a run than how it ended: not about one that was interrupted, ran out of a budget, or has no case. A suite that only measures
+/// has nothing to pass or fail by itself, but conditions on its scores and costs do.
+fn can_be_decided(exit: Exit, stopped: Option<StopReason>, has_measured: bool) -> bool {
     let is_over = matches!(stopped, None | Some(StopReason::Decided));
-    is_over && matches!(exit, Exit::Good | Exit::Failed | Exit::Undecided)
+    let has_results = matches!(exit, Exit::Good | Exit::Failed | Exit::Undecided);
+    is_over && (has_results || (exit == Exit::Nothing && has_measured))
 }
 
 fn long_about() -> String {

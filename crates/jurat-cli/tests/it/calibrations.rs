@@ -342,3 +342,61 @@ fn labels_of_both_sides_correct_a_difference_whatever_the_judges_do() {
     assert!(text.contains("`helpful` differs by 0.0 points"), "{text}");
     assert!(text.contains("by what people said of cases on both sides"), "{text}");
 }
+
+/// Probes ask the judge again about what was recorded, whatever a case is: neither subjects nor agents are started again.
+#[test]
+fn judges_of_conversations_and_of_agents_are_probed() {
+    let task = |prompt: &str| {
+        format!(
+            "tasks:\n  - id: tone\n    judge: {{ prompt: \"Rate {prompt}\", output: {{ label: {{ enum: [polite, rude] }} }} }}\n    field_path: label\n    operator: equals\n    expected_value: polite\n"
+        )
+    };
+    let scenarios: String = (0..12)
+        .map(|it| format!("  c{it:02}: {{ entry: ask, nodes: {{ ask: {{ question: Is {it} a number? }} }} }}\n"))
+        .collect();
+    let talks = format!(
+        "suite: talks\nmodels: {{ subject: script/subject.jsonl, judge: script/replies.jsonl }}\nscenarios:\n{scenarios}{}",
+        task("${history}")
+    );
+    let cases: String =
+        (0..12).map(|it| format!("  - {{ id: c{it:02}, task: Say it., artifact: run.json }}\n")).collect();
+    let agents = format!(
+        "suite: agents\nmodels: {{ judge: script/replies.jsonl }}\nagents: {{ stored: {{ runner: recorded }} }}\ncases:\n{cases}{}",
+        task("${final_response}")
+    );
+    for suite in [talks, agents] {
+        let folder = judged_cases(&suite);
+        let ran = folder.jurat(&["run", "suite.yaml"]);
+        assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);
+        let ended =
+            folder.jurat(&["calibrate", "--labels", "labels.csv", "--json", "--probe", "order,verbosity,repeat"]);
+        let json: serde_json::Value = serde_json::from_str(&ended.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}{}", ended.stdout, ended.stderr));
+        let found = json["probes"].as_array().expect("a list");
+        let kinds: Vec<(Option<&str>, Option<u64>)> =
+            found.iter().map(|it| (it["kind"].as_str(), it["cases"].as_u64())).collect();
+        assert!(
+            kinds.contains(&(Some("order"), Some(12))) && kinds.contains(&(Some("repeat"), Some(12))),
+            "{kinds:?} {}",
+            ended.stderr
+        );
+    }
+}
+
+/// Twelve cases whose judge passes every second one, and labels that agree.
+fn judged_cases(suite: &str) -> Folder {
+    let artifact = r#"{"identity": {"schema_version": 1, "run_id": "r", "case_id": "c", "suite_id": "agents", "run_profile_id": "default", "runner_type": "command"},
+        "status": "success", "request": {"requested_model": "m"}, "trace": [{"sequence": 0, "event_type": "final_output", "content": "It."}]}"#;
+    let is_good = |it: usize| it.is_multiple_of(2);
+    let labels: String =
+        (0..12).map(|it| format!("c{it:02},{}\n", if is_good(it) { "pass" } else { "fail" })).collect();
+    let reply = |it: usize| {
+        let label = if is_good(it) { "polite" } else { "rude" };
+        format!("{{\"match\": {{\"case\": \"c{it:02}\"}}, \"reply\": {{\"label\": \"{label}\"}}, \"times\": \"*\"}}\n")
+    };
+    Folder::with("suite.yaml", suite)
+        .and("run.json", artifact)
+        .and("subject.jsonl", "{\"reply\": \"yes\", \"times\": \"*\"}\n")
+        .and("labels.csv", format!("case,label\n{labels}"))
+        .and("replies.jsonl", (0..12).map(reply).collect::<String>())
+}

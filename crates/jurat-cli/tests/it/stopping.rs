@@ -225,6 +225,39 @@ fn conversations_are_steps_of_a_run_that_stops() {
 }
 
 #[test]
+fn runs_of_agents_are_steps_of_a_run_that_stops() {
+    let case = |it: usize| {
+        format!(
+            "  - {{ id: c{it}, task: Say it., artifact: run.json, deterministic_checks: [{{ check_id: said, declarative: {{ kind: final_response_present }} }}] }}\n"
+        )
+    };
+    let cases: String = (0..120).map(case).collect();
+    let suite = format!(
+        "suite: agents\nagents: {{ stored: {{ runner: recorded }} }}\ncases:\n{cases}gates: {{ conditions: [{{ id: said, at_least: 0.6, expect: 0.95 }}] }}\n"
+    );
+    let artifact = r#"{"identity": {"schema_version": 1, "run_id": "r", "case_id": "c", "suite_id": "agents", "run_profile_id": "default", "runner_type": "command"},
+        "status": "success", "request": {"requested_model": "m"}, "trace": [{"sequence": 0, "event_type": "final_output", "content": "It."}]}"#;
+    let folder = Folder::with("suite.yaml", suite).and("run.json", artifact);
+    let ended = run(&folder, &["--gate", "--stop-when", "decided", "--json"]);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let json: Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
+    assert!(json["results"]["stopped_early"]["rows"].as_u64() < Some(120), "{}", json["results"]["stopped_early"]);
+}
+
+/// The gate adjusts p values of failing for the number of conditions. What stops a run must survive that.
+#[test]
+fn one_of_several_conditions_fails_early() {
+    let conditions =
+        "{ id: all, at_least: 0.97 }, { id: paid, task: paid, at_least: 0.5 }, { id: most, at_least: 0.6 }";
+    let folder = folder(&format!("gates: {{ conditions: [{conditions}] }}"));
+    let ended = run(&folder, &["--gate", "--stop-when", "decided,no-hopeless"]);
+    assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
+    assert!(ended.stdout.contains("stopped after"), "{}", ended.stdout);
+    let again = folder.jurat(&["gate", "latest"]);
+    assert_eq!(again.code, Some(1), "{}", again.stdout);
+}
+
+#[test]
 fn the_scale_of_a_score_comes_from_the_output_of_its_judge() {
     let suite = |output: &str| {
         format!(
@@ -241,6 +274,8 @@ fn the_scale_of_a_score_comes_from_the_output_of_its_judge() {
     assert_eq!(folder.jurat(&["run", "suite.yaml"]).code, Some(5));
     let ended = run(&folder, &["--gate", "--stop-when", "decided", "--base", "latest"]);
     assert!(ended.stdout.contains("stopped after"), "{}", ended.stdout);
+    // The gate has an answer where the suite itself judges nothing.
+    assert_eq!(ended.code, Some(0), "{}", ended.stdout);
     let folder = folder.and("suite.yaml", suite("number"));
     let ended = run(&folder, &["--gate", "--stop-when", "decided", "--base", "latest"]);
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);

@@ -155,6 +155,11 @@ impl Kind {
         }
     }
 
+    /// Whether it is decided by a test, which may err by chance: its p value of failing is adjusted for the number of such conditions.
+    pub fn is_tested(self) -> bool {
+        !matches!(self, Kind::NoNewFailures | Kind::AllPass | Kind::Errors(_) | Kind::Flaky(_))
+    }
+
     /// Whether it compares NEW with BASE.
     pub fn needs_base(self) -> bool {
         match self {

@@ -91,13 +91,23 @@ pub struct Monitor {
     look: Option<Look>,
     steps: u64,
     most_ln_fail: f64,
+    /// How many conditions share the risk of failing wrongly.
+    n_conditions: usize,
     decision: Option<Decision>,
 }
 
 impl Monitor {
     /// A monitor that also gives up when the claim will hardly be shown.
     pub fn new(claim: Claim, risk: Risk) -> Monitor {
-        Monitor { bets: Bets::on(claim), risk, gives_up: true, look: None, steps: 0, most_ln_fail: 0.0, decision: None }
+        let bets = Bets::on(claim);
+        Monitor { bets, risk, gives_up: true, look: None, steps: 0, most_ln_fail: 0.0, n_conditions: 1, decision: None }
+    }
+
+    /// The same as one of several conditions of a gate. The gate adjusts the p values of failing for their number, so evidence that is enough for one alone
+    /// would end the run with a failure that the gate then holds back. Passing needs no adjustment.
+    pub fn among(mut self, n_conditions: usize) -> Monitor {
+        self.n_conditions = n_conditions.max(1);
+        self
     }
 
     /// The same, but it never gives up.
@@ -136,7 +146,7 @@ impl Monitor {
         let enough = -self.risk.monitor.ln();
         match ln_hopeless {
             _ if ln_pass >= enough => Some((Rule::Pass, Some(ln_pass))),
-            _ if ln_fail >= enough => Some((Rule::Fail, Some(ln_fail))),
+            _ if ln_fail >= enough + (self.n_conditions as f64).ln() => Some((Rule::Fail, Some(ln_fail))),
             Some(ln_e) if self.gives_up && ln_e >= HOPELESS.ln() => Some((Rule::Hopeless, Some(ln_e))),
             _ => None,
         }
@@ -212,6 +222,21 @@ mod tests {
         assert_eq!(fed(usual(claim), pair(5.0, 8.0), 1000).map(|it| it.0), Some(Rule::Pass));
         assert_eq!(fed(usual(claim).without_hopeless(), pair(8.0, 5.0), 1000).map(|it| it.0), Some(Rule::Fail));
         assert_eq!(fed(usual(claim).without_hopeless(), pair(5.0, 4.0), 1000), None);
+    }
+
+    #[test]
+    fn a_failure_among_several_conditions_survives_their_adjustment() {
+        use crate::gate::{Decided, overall};
+        for n in [1, 2, 5] {
+            let mut monitor = usual(Claim::Rate { least: 0.9, expected: None }).without_hopeless().among(n);
+            let decision =
+                (0..1000).find_map(|_| monitor.add(Step::share(0.5))).expect("half pass, and nine of ten should");
+            assert_eq!(decision.rule, Rule::Fail);
+            let failed = Decided { verdict: GateVerdict::Fail, p_fail: Some(monitor.p_fail()), advisory: false };
+            let passed = Decided { verdict: GateVerdict::Pass, p_fail: Some(1.0), advisory: false };
+            let conditions: Vec<Decided> = std::iter::once(failed).chain(std::iter::repeat_n(passed, n - 1)).collect();
+            assert_eq!(overall(&conditions, 0.05).verdict, GateVerdict::Fail, "{n} conditions");
+        }
     }
 
     #[test]

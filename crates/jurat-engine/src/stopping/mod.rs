@@ -188,13 +188,14 @@ fn monitors(
 ) -> (Monitoring, Vec<ConditionRecord>) {
     let n_rows = index.n_rows() as u32;
     let (mut monitors, mut records) = (Vec::new(), Vec::new());
+    let n_tested = watched.iter().filter(|it| it.kind.is_tested()).count();
     for condition in watched.iter().filter(|it| it.is_monitored()) {
         let Some(claim) = condition.claim(n_rows) else { continue };
         let (risk, of) = condition.risk(claim, n_rows);
         // All of the risk is left for the end, and what is certain of it costs nothing.
         let certain = Risk { monitor: 0.0, end: Some(condition.confidence.alpha()) };
         let risk = if wanted.is_certain { certain } else { risk };
-        let mut monitor = Monitor::new(claim, risk);
+        let mut monitor = Monitor::new(claim, risk).among(n_tested);
         if !wanted.rules.hopeless {
             monitor = monitor.without_hopeless();
         }
