@@ -13,6 +13,11 @@ export const tests = [
   ["23 a chosen turn is marked in the list and on the graph", chosenTurn],
   ["24 the state of a turn is shown as it changed", stateDiff],
   ["25 events of an agent are selected by kind and tool", agentEvents],
+  ["25 a changed file is a diff, and an added one its text", agentFiles],
+  ["26 of 100,000 events the first 500 are shown, and the last page is reached", manyEvents],
+  ["events that say when they were are drawn to scale", timeline],
+  ["the nearest failing cases are linked", failingNeighbours],
+  ["evidence is a tree, and JSON in a text is shown as JSON", evidenceTree],
   ["Markdown is rendered without pictures and raw HTML", markdown],
 ];
 
@@ -76,7 +81,11 @@ async function recorded(visit) {
   const live = await visit.page(await visit.bench.viewer("judged"), `/runs/${runs.first}/cases/again?task=tone`);
   assert.match(await text(live, ".reply .about"), /in this run/);
   const replayed = await visit.page(await visit.bench.viewer("gallery"), `/runs/${visit.fixtures.gallery.runs.appliances}/cases/oven-smoke?task=kitchen_expert`);
-  assert.match(await text(replayed, ".reply .about"), /from the (log|journal), .+ old/);
+  assert.match(await text(replayed, ".reply .about"), /from the log, .+ old/);
+  // A second run of the same suite takes its answers from the journal.
+  const again = await visit.page(await visit.bench.viewer("journalled"), `/runs/${visit.fixtures.journalled.runs.second}/cases/one?task=fine`);
+  assert.match(await text(again, ".reply .about"), /from the journal, .+ old/);
+  assert.match(await text(again, ".head .about"), /1 response, 1 reused/);
 }
 
 async function longTexts(visit) {
@@ -135,6 +144,70 @@ async function agentEvents(visit) {
   await page.waitForURL(/only=/);
   assert.equal(await page.locator("li.event").count(), Number(n));
   for (const event of await page.locator("li.event").allInnerTexts()) assert.ok(event.includes(name), event);
+}
+
+async function agentFiles(visit) {
+  const page = await visit.page(await visit.bench.viewer("recorded"), `/runs/${visit.fixtures.recorded.runs.only}/cases/timed`);
+  const files = page.locator("ul.files li");
+  assert.match(await files.filter({ hasText: "added.md" }).innerText(), /a line/);
+  const changed = files.filter({ hasText: "notes.md" });
+  assert.equal((await changed.locator("del").last().innerText()).trim(), "-before");
+  assert.equal((await changed.locator("ins").last().innerText()).trim(), "+after");
+}
+
+async function manyEvents(visit) {
+  const viewer = await visit.bench.viewer("recorded");
+  const started = Date.now();
+  const page = await visit.page(viewer, `/runs/${visit.fixtures.recorded.runs.only}/cases/many`);
+  assert.equal(await page.locator("li.event").count(), 500);
+  // A second with an optimised build on a quiet machine; this is neither.
+  assert.ok(Date.now() - started < 20_000, `${Date.now() - started} ms`);
+  assert.match(await text(page, "figcaption"), /first 2,000 of 100,000 events/);
+  await page.getByRole("link", { name: "last", exact: true }).click();
+  await page.waitForURL(/from=99500/);
+  assert.match(await page.locator("li.event").last().innerText(), /message 100000/);
+}
+
+async function timeline(visit) {
+  const page = await visit.page(await visit.bench.viewer("recorded"), `/runs/${visit.fixtures.recorded.runs.only}/cases/timed`);
+  assert.match(await text(page, "figcaption"), /To scale: the whole is 40(\.0+)? s/);
+  // The call lasts from the tenth to the thirtieth of forty seconds.
+  const call = page.locator(".timeline rect.lane-1");
+  assert.deepEqual([await call.getAttribute("x"), await call.getAttribute("width")], ["25", "50"]);
+}
+
+async function failingNeighbours(visit) {
+  const { runs } = visit.fixtures.pair;
+  const viewer = await visit.bench.viewer("pair");
+  const { cases } = await viewer.json(`/runs/${runs.base}/cases.json`);
+  const failing = cases.filter((it) => it.verdict === "failed" || it.verdict === "error").map((it) => it.id);
+  const page = await visit.page(viewer, `/runs/${runs.base}/cases/${failing[0]}`);
+  const seen = [failing[0]];
+  const next = () => page.locator("nav.near a.failing, nav.near a[rel=next]").last();
+  while ((await page.getByRole("link", { name: "next failing" }).count()) > 0) {
+    await page.getByRole("link", { name: "next failing" }).click();
+    await page.waitForURL((it) => !it.pathname.endsWith(`/${seen.at(-1)}`));
+    seen.push(decodeURIComponent(new URL(page.url()).pathname.split("/").at(-1)));
+  }
+  // A neighbour that fails needs no second link.
+  const isNeighbour = (ix) => cases.findIndex((it) => it.id === failing[ix]) === cases.findIndex((it) => it.id === failing[ix - 1]) + 1;
+  const end = failing.findIndex((_, ix) => ix > 0 && isNeighbour(ix));
+  assert.deepEqual(seen, end < 0 ? failing : failing.slice(0, end));
+  assert.ok(seen.length > 1 && (await next().count()) <= 1);
+}
+
+async function evidenceTree(visit) {
+  const { runs } = visit.fixtures.gallery;
+  const viewer = await visit.bench.viewer("gallery");
+  const row = await visit.page(viewer, `/runs/${runs.appliances}/cases/oven-smoke`);
+  const json = row.locator("dl.members dd", { hasText: "As JSON" }).last();
+  await json.getByText("As JSON").click();
+  assert.match(await json.locator("details[open] pre").innerText(), /\n {2}"answer"/);
+  const recorded = await visit.bench.viewer("recorded");
+  const page = await visit.page(recorded, `/runs/${visit.fixtures.recorded.runs.only}/cases/many`);
+  const trace = page.locator("dl.members > dd").filter({ hasText: "100,000 items" }).first();
+  assert.equal(await trace.locator("details.branch").first().evaluate((it) => it.open), false);
+  assert.match(await trace.textContent(), /more\. Show it whole/);
 }
 
 async function markdown(visit) {

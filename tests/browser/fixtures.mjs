@@ -1,6 +1,6 @@
 // The runs that tests look at, made by the program under test. Each fixture is a project of its own, so that what one test writes is not in the way of another.
 
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -22,6 +22,9 @@ export async function makeFixtures(paths) {
     large: large(project("large")),
     changed: changed(project("changed")),
     judged: judged(project("judged")),
+    recorded: recorded(project("recorded")),
+    amounts: amounts(project("amounts")),
+    journalled: await journalled(project("journalled")),
   };
 }
 
@@ -282,13 +285,89 @@ tasks:
   return project.run("second", "suite.yaml");
 }
 
+/** Cases that differ in what they took, and texts that JSON writes in several ways. */
+function amounts(project) {
+  const texts = ['He said "no" twice.', "At the café.", "line one\nline two", "plain", "more", "last"];
+  const rows = texts.map((answer, ix) => ({ id: `a-${ix}`, answer }));
+  const written = rows.map((it) => JSON.stringify(it).replaceAll("é", "\\u00e9")).join("\n");
+  project.write({
+    "suite.yaml": `suite: amounts
+records: rows.jsonl
+models: { judge: { model: script/judge.jsonl, price: { input: 1, output: 2 } } }
+tasks:
+  - { id: fine, judge: { prompt: "Is this fine? \${answer}" }, operator: contains, expected_value: "yes" }
+`,
+    "rows.jsonl": `${written}\n`,
+    "judge.jsonl": rows.map((it, ix) => ({ match: { case: it.id }, reply: "yes", latency_ms: 5 + 20 * ((ix * 5) % 6), usage: { input: 100 * ((ix * 5) % 6) + 7, output: 3 }, times: "*" })),
+  });
+  return project.run("only", "suite.yaml", "-j", "1");
+}
+
+const ENDPOINT = `
+const answer = { id: "1", model: "m", choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "yes" } }], usage: { prompt_tokens: 5, completion_tokens: 1 } };
+const server = require("node:http").createServer((request, response) => {
+  request.resume();
+  request.on("end", () => response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer)));
+});
+server.listen(0, "127.0.0.1", () => console.log(server.address().port));
+`;
+
+/** Two runs of one suite whose judge is an endpoint on this machine: the second takes its answers from the journal. */
+async function journalled(project) {
+  // A process of its own, because runs are waited for without answering anything meanwhile.
+  const endpoint = spawn(process.execPath, ["-e", ENDPOINT], { stdio: ["ignore", "pipe", "inherit"] });
+  const port = await new Promise((resolve) => endpoint.stdout.once("data", (it) => resolve(Number(it))));
+  process.env.OPENAI_API_KEY ??= "none";
+  project.write({
+    "suite.yaml": `suite: journalled
+records: rows.jsonl
+models: { judge: { model: openai/m, base_url: "http://127.0.0.1:${port}/v1" } }
+tasks:
+  - { id: fine, judge: { prompt: "Is this fine? \${answer}" }, operator: contains, expected_value: "yes" }
+`,
+    "rows.jsonl": [{ id: "one", answer: "an answer" }],
+  });
+  project.run("first", "suite.yaml").run("second", "suite.yaml");
+  endpoint.kill();
+  return project;
+}
+
+/** Recorded runs of agents: one with very many events, and one whose events say when they were, with a file that changed. */
+function recorded(project) {
+  const identity = (id) => ({ schema_version: 1, run_id: id, case_id: id, suite_id: "traces", run_profile_id: "default", runner_type: "command" });
+  const many = [...Array(100_000).keys()].map((ix) => ({ sequence: ix, event_type: "message", role: ix % 2 ? "assistant" : "user", content: `message ${ix + 1}` }));
+  const at = (second) => `2026-11-16T09:00:${String(second).padStart(2, "0")}Z`;
+  const timed = [
+    { sequence: 0, timestamp: at(0), event_type: "message", role: "user", content: "Mend the notes." },
+    { sequence: 1, timestamp: at(10), event_type: "tool_call", call_id: "c1", tool_name: "write_file", raw_arguments: '{"path":"notes.md"}', parsed_arguments: { path: "notes.md" } },
+    { sequence: 2, timestamp: at(30), event_type: "tool_result", call_id: "c1", status: "success", output: "written" },
+    { sequence: 3, timestamp: at(40), event_type: "final_output", content: "Done." },
+  ];
+  const workspace = {
+    added: ["added.md"], changed: ["notes.md"], removed: [],
+    files: { "added.md": { kind: "file", size: 8, text: "a line\n" }, "notes.md": { kind: "file", size: 8, diff: "--- a/notes.md\n+++ b/notes.md\n@@ -1 +1 @@\n-before\n+after\n" } },
+  };
+  const run = (id, trace, more = {}) => ({ identity: identity(id), status: "success", request: { requested_model: "vendor/model" }, trace, ...more });
+  project.write({
+    "many.json": JSON.stringify(run("many", many)),
+    "timed.json": JSON.stringify(run("timed", timed, { runner_metadata: { workspace } })),
+    "suite.yaml": `suite: traces
+agents: { stored: { runner: recorded } }
+cases:
+  - { id: many, task: Talk., artifact: many.json, deterministic_checks: [{ check_id: ended, declarative: { kind: status_is, status: success } }] }
+  - { id: timed, task: Mend the notes., artifact: timed.json, deterministic_checks: [{ check_id: ended, declarative: { kind: status_is, status: success } }] }
+`,
+  });
+  return project.run("only", "suite.yaml");
+}
+
 /** Takes from the runs of a project what run files got later. */
 function older(project) {
   const script = `
 import sqlite3, sys
 for path in sys.argv[1:]:
     file = sqlite3.connect(path)
-    file.executescript("DROP TABLE taken; DROP INDEX block_range; CREATE INDEX block_range ON block (first, last);")
+    file.executescript("DROP TABLE taken; DROP TABLE grouping; DROP INDEX block_range; CREATE INDEX block_range ON block (first, last);")
     file.close()
 `;
   const files = project.files().map((it) => join(project.folder, ".jurat/runs", it));

@@ -23,7 +23,7 @@ export async function everyPage(viewer, most) {
 }
 
 /** Addresses that are no pages. */
-const NOT_BUILT = /^(\/runs\/[^/]+)?\/events\b|\/output\b/;
+const NOT_BUILT = /^(\/runs\/[^/]+)?\/events\b|\/output\b|\/cases\.(csv|jsonl)\b/;
 
 /** Addresses of one page with other parameters have one shape. */
 function shapeOf(address) {

@@ -7,6 +7,9 @@ import { everyPage, text } from "./pages.mjs";
 export const tests = [
   ["3 runs are listed with the numbers of show --list, the newest first", listed],
   ["4 two selected runs lead to their comparison, the older as BASE", selected],
+  ["runs have their conclusion, their subject, and the change since the run before them", changes],
+  ["the graph has the counts of each task, and each leads to its cases", graphs],
+  ["overviews have stacked bars, scores, the change since the last run, and the graph", overviewParts],
   ["5 overviews have the numbers of show --json", overview],
   ["17 keys move, open and go up, and none works while typing", keys],
   ["41 axe finds nothing, in light and dark, and nothing scrolls sideways at 320 px", accessible],
@@ -44,6 +47,48 @@ async function selected(visit) {
   const url = new URL(page.url());
   assert.equal(url.searchParams.get("base"), runs.base);
   assert.deepEqual(url.searchParams.getAll("new"), [runs.new]);
+}
+
+async function changes(visit) {
+  const { runs } = visit.fixtures.judged;
+  const viewer = await visit.bench.viewer("judged");
+  const page = await visit.page(viewer);
+  const row = (id) => page.locator(`tr[data-run="${id}"]`);
+  assert.match(await row(runs.second).innerText(), /failed/);
+  const change = row(runs.second).locator("a", { hasText: "±0.0" });
+  assert.equal(await row(runs.first).locator("a[title^=Compare]").count(), 0);
+  assert.equal(await page.locator("svg.trend").count(), 1);
+  await change.click();
+  await page.waitForURL((it) => it.pathname === "/compare" && it.searchParams.get("base") === runs.first && it.searchParams.get("new") === runs.second);
+  const gallery = await visit.page(await visit.bench.viewer("gallery"));
+  assert.match(await gallery.locator("tr[data-row]", { hasText: "second-thoughts" }).innerText(), /gemini-2\.5-flash-lite and 1 more/);
+}
+
+async function graphs(visit) {
+  const viewer = await visit.bench.viewer("gallery");
+  const run = visit.fixtures.gallery.runs.appliances;
+  const page = await visit.page(viewer, `/runs/${run}/graph`);
+  const { results } = await viewer.json(`/runs/${run}.json`);
+  for (const { task, counts } of results.tasks) {
+    const box = page.locator("svg.drawing a").filter({ has: page.getByText(task, { exact: true }) });
+    const words = await box.textContent();
+    for (const [glyph, n] of [["✓", counts.passed], ["✗", counts.failed], ["–", counts.skipped]]) assert.equal(words.includes(`${glyph} ${n}`), n > 0, `${task}: ${words}`);
+  }
+  const box = page.locator("svg.drawing a").filter({ has: page.getByText("kitchen_expert", { exact: true }) });
+  await box.click();
+  await page.waitForURL(/cases\?q=task/);
+  assert.match(await text(page, "p.count"), /^1 of/);
+}
+
+async function overviewParts(visit) {
+  const scored = await visit.page(await visit.bench.viewer("scored"), `/runs/${visit.fixtures.scored.runs.only}`);
+  const tasks = scored.locator("section", { has: scored.locator("#tasks") });
+  assert.match(await tasks.locator("svg.strip").first().getAttribute("aria-label"), /english: 8 passed, 16 failed/);
+  assert.equal(await tasks.locator(".spread svg").count(), 1);
+  assert.ok((await scored.locator("svg.drawing a").count()) >= 3);
+  assert.equal(await scored.getByRole("link", { name: "the slowest cases" }).count(), 1);
+  const judged = await visit.page(await visit.bench.viewer("judged"), `/runs/${visit.fixtures.judged.runs.second}`);
+  assert.match(await text(judged, ".since"), /±0\.0[^]* since/);
 }
 
 async function overview(visit) {

@@ -48,7 +48,7 @@ async function harmless(visit) {
     const found = await page.evaluate(() => ({
       foreign: [...document.querySelectorAll("img, iframe, object, embed, base, style, svg image, svg foreignObject")].map((it) => it.outerHTML.slice(0, 200)),
       scripts: [...document.scripts].filter((it) => !it.src.startsWith(`${location.origin}/assets/`)).map((it) => it.outerHTML.slice(0, 200)),
-      links: [...document.querySelectorAll("a[href]")].map((it) => it.href).filter((it) => !it.startsWith(location.origin)),
+      links: [...document.querySelectorAll("a[href]")].map((it) => new URL(it.getAttribute("href"), location.href).href).filter((it) => !it.startsWith(location.origin)),
       hidden: getComputedStyle(document.body).display,
       bidi: /[\u202A-\u202E\u2066-\u2069\u0000-\u0008\u001B]/.test(document.body.innerText),
     }));

@@ -13,22 +13,29 @@ use chores::program;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "browser",
-    arguments: "[--only TEXT] [--force] | --screenshots",
+    arguments: "[--only TEXT] [--force] | --screenshots | --million PROGRAM",
     about: "tests the viewer in Chromium; tests that passed are not run again while nothing that they depend on has changed\n\
             --only TEXT   only tests whose names have it\n\
             --force       runs them whatever has changed\n\
-            --screenshots takes the pictures of the documentation instead, into docs/images",
+            --screenshots takes the pictures of the documentation instead, into docs/images\n\
+            --million PROGRAM measures pages of a run of a million cases with an optimised build of the command instead",
     run,
 };
 
 fn run(mut arguments: Arguments) -> Result<(), Failure> {
     let only = arguments.text("--only")?;
     let (is_forced, takes_pictures) = (arguments.flag("--force"), arguments.flag("--screenshots"));
+    let measured = arguments.text("--million")?.map(PathBuf::from);
     arguments.finish()?;
     install()?;
-    let jurat = program::built(program::cargo_as_tested().args(["--bin", "jurat"]))?;
+    let script = match (&measured, takes_pictures) {
+        (Some(_), _) => "million.mjs",
+        (None, true) => "screenshots.mjs",
+        (None, false) => "main.mjs",
+    };
+    let built = || program::built(program::cargo_as_tested().args(["--bin", "jurat"]));
+    let jurat = measured.map_or_else(built, Ok)?;
     let mut node = Command::new("node");
-    let script = if takes_pictures { "screenshots.mjs" } else { "main.mjs" };
     node.arg(tests().join(script)).arg("--jurat").arg(jurat);
     node.arg("--modules").arg(modules()).arg("--work").arg(directory());
     node.args(only.iter().flat_map(|it| ["--only", it])).args(is_forced.then_some("--force"));

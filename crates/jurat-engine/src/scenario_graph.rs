@@ -48,6 +48,7 @@ fn graph_edge(ready: &CompiledScenario, edge: &Edge) -> GraphEdge {
         when: edge.when.as_ref().map(condition_words),
         handover: edge.handover.as_ref().map(handover_words),
         taken: None,
+        turns: Vec::new(),
     }
 }
 

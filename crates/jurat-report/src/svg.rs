@@ -19,6 +19,8 @@ pub(crate) struct Drawing {
 }
 
 pub(crate) const BOX_HEIGHT: f64 = 46.0;
+/// The room for three lines.
+pub(crate) const TALL_BOX: f64 = 62.0;
 pub(crate) const LETTER: f64 = 7.8;
 pub(crate) const SMALL_LETTER: f64 = 6.6;
 pub(crate) const PADDING: f64 = 12.0;
@@ -86,12 +88,14 @@ pub(crate) fn write_document(out: &mut dyn Write, title: &str, drawings: &[Drawi
 /// Writes one drawing as a part of a page, which has the styles: policies of pages forbid those that stand in them.
 pub(crate) fn write_fragment(out: &mut dyn Write, label: &str, drawing: &Drawing) -> io::Result<()> {
     let (width, height) = (rounded(drawing.width + 2.0 * MARGIN), rounded(drawing.height + 2.0 * MARGIN));
+    // The parts of a picture are hidden from screen readers; links must not be.
+    let role = if drawing.body.contains("<a href=\"") { "group" } else { "img" };
     let svg = Tag::new("svg")
         .with("class", "drawing")
         .with("width", width)
         .with("height", height)
         .with("viewBox", format!("0 0 {width} {height}"))
-        .with("role", "img")
+        .with("role", role)
         .with("aria-label", label);
     let moved = Tag::new("g").with("transform", format!("translate({MARGIN} {MARGIN})"));
     // Quotes of other people's text are escaped, so this is the attribute alone.
@@ -132,6 +136,14 @@ pub(crate) fn boxed(
     let lines = LINES.into_iter().zip(lines).filter(|(_, (_, text))| !text.is_empty());
     let lines: Vec<String> = lines.map(|(y, (class, text))| line(class, Point { y: top + y, ..at }, text)).collect();
     format!("<g>{tooltip}{}\n{}</g>\n", frame.empty(), lines.join("\n"))
+}
+
+/// The same as a link, where it leads somewhere.
+pub(crate) fn linked(link: Option<&str>, drawn: String) -> String {
+    match link {
+        Some(link) => format!("{}{}</a>\n", Tag::new("a").with("href", link).open(), drawn.trim_end()),
+        None => drawn,
+    }
 }
 
 /// Where an arrow begins, passes or ends.

@@ -58,6 +58,8 @@ pub struct Runs {
 pub enum RunPage {
     Overview,
     Cases(Cases),
+    /// The cases that a query finds, for other programs.
+    Table(Table),
     Case(Case),
     /// A whole value as plain text.
     Text(Text),
@@ -98,6 +100,33 @@ pub struct Cases {
     pub cols: Vec<String>,
     /// Where a search goes on that was not finished: the first case that it has not looked at.
     pub scan: u64,
+}
+
+/// Cases as a table for other programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    pub kind: TableKind,
+    /// The query, as it was written.
+    pub q: String,
+}
+
+/// How a table is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableKind {
+    Csv,
+    JsonLines,
+}
+
+impl TableKind {
+    pub const ALL: [TableKind; 2] = [TableKind::Csv, TableKind::JsonLines];
+
+    /// How the names of its files end.
+    pub fn ending(self) -> &'static str {
+        match self {
+            TableKind::Csv => "csv",
+            TableKind::JsonLines => "jsonl",
+        }
+    }
 }
 
 /// How many rows a page of cases has, and what may be asked for.
@@ -276,6 +305,8 @@ fn run_page(segments: &[&str], given: &Parameters) -> Result<RunPage, BadAddress
             cols: given.list("cols"),
             scan: given.number("scan", 0)?,
         }),
+        ["cases.csv"] => RunPage::Table(Table { kind: TableKind::Csv, q: given.or_empty("q") }),
+        ["cases.jsonl"] => RunPage::Table(Table { kind: TableKind::JsonLines, q: given.or_empty("q") }),
         ["cases", id] => RunPage::Case(Case {
             id: text(id)?,
             variant: given.variant()?,
@@ -375,6 +406,10 @@ impl RunPage {
                 given.list("cols", cols);
                 given.unless("scan", *scan, 0);
                 "/cases".to_owned()
+            }
+            RunPage::Table(Table { kind, q }) => {
+                given.unless_empty("q", q);
+                format!("/cases.{}", kind.ending())
             }
             RunPage::Case(case) => {
                 given.variant(&case.variant);
@@ -651,6 +686,10 @@ mod tests {
                     RunPage::Case(Case { id, variant, task, turn, from, only, q, sort, descending })
                 }),
             (any_text(), any_variant(), q()).prop_map(|(id, variant, part)| RunPage::Text(Text { id, variant, part })),
+            (q(), any::<bool>()).prop_map(|(q, is_csv)| {
+                let kind = if is_csv { TableKind::Csv } else { TableKind::JsonLines };
+                RunPage::Table(Table { kind, q })
+            }),
             Just(RunPage::Graph),
             (texts(), 0_u64..99).prop_map(|(by, least)| RunPage::Slices(Slices { by, least })),
             Just(RunPage::Cost),

@@ -50,6 +50,8 @@ pub struct GraphEdge {
     pub handover: Option<String>,
     /// How often a run took it; `None` when this is about no run.
     pub taken: Option<u64>,
+    /// The turns of one conversation after which it was taken, from 1; empty in a graph of all conversations.
+    pub turns: Vec<u32>,
 }
 
 impl ScenarioGraph {

@@ -16,6 +16,8 @@ pub(super) struct Graph {
 
 /// What stands for a task, or for the question to the subject.
 pub(super) struct Block {
+    /// The id of the task; nothing for the question to the subject.
+    pub(super) task: Option<String>,
     pub(super) name: String,
     /// What it is, in a few words.
     pub(super) about: String,
@@ -67,7 +69,7 @@ impl Graph {
             let name = "ask".to_owned();
             let about = cut(&asking.subjects.join(", "), ROOM);
             let (shape, is_gate) = (Shape::Asking, false);
-            graph.blocks.push(Block { name, about, description: None, shape, is_gate, layer: 0 });
+            graph.blocks.push(Block { task: None, name, about, description: None, shape, is_gate, layer: 0 });
         }
         let n_before = graph.blocks.len();
         let mut places: HashMap<&str, usize> = HashMap::new();
@@ -96,6 +98,7 @@ fn block(task: &PlanTask, layer: usize) -> Block {
     let models = (!task.models.is_empty()).then(|| format!("asks {}", task.models.join(", ")));
     let about: Vec<&str> = parts.chain(models.as_deref()).collect();
     Block {
+        task: Some(task.id.clone()),
         name: cut(&task.id, ROOM),
         about: cut(&about.join(" · "), ROOM),
         description: task.description.clone(),

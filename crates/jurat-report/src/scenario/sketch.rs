@@ -87,7 +87,7 @@ fn arrow(graph: &ScenarioGraph, edge: &GraphEdge) -> Arrow {
     let parts = [
         condition(graph, edge).map(|it| cut(&it, ROOM)),
         edge.handover.as_ref().map(|it| format!("hands over {}", cut(it, ROOM))),
-        edge.taken.map(times),
+        if edge.turns.is_empty() { edge.taken.map(times) } else { Some(after_turns(&edge.turns)) },
     ];
     Arrow {
         from: edge.from,
@@ -135,6 +135,12 @@ pub(super) fn who(node: &GraphNode) -> String {
         named("without", &node.tools_removed),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// `after turns 1, 3`
+fn after_turns(turns: &[u32]) -> String {
+    let numbers: Vec<String> = turns.iter().map(u32::to_string).collect();
+    format!("after turn{} {}", if turns.len() == 1 { "" } else { "s" }, numbers.join(", "))
 }
 
 /// `7×`

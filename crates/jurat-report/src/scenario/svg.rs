@@ -12,8 +12,8 @@ use super::layers::Layers;
 use super::sketch::{Box, Sketch};
 use crate::layout::{BEND, Layout, Point, Rows, Slot};
 use crate::svg::{
-    BOX_HEIGHT, Drawing, LETTER, PADDING, SMALL_LETTER, Station, boxed, curve, downwards, line, passing, rounded,
-    write_document, write_fragment,
+    BOX_HEIGHT, Drawing, LETTER, PADDING, SMALL_LETTER, Station, TALL_BOX, boxed, curve, downwards, line, linked,
+    passing, rounded, write_document, write_fragment,
 };
 use crate::xml::Tag;
 
@@ -26,8 +26,6 @@ pub(crate) const STYLE: &str = "
   .label { fill: #9198a1 }
 }";
 
-/// The room for three lines.
-const TALL_BOX: f64 = 62.0;
 const LABEL_HEIGHT: f64 = 16.0;
 const GAP: f64 = 28.0;
 const END_WIDTH: f64 = 60.0;
@@ -42,22 +40,25 @@ pub fn write_graphs_svg(out: &mut dyn Write, title: &str, graphs: &[ScenarioGrap
     write_document(out, title, &drawings, STYLE)
 }
 
-/// Writes one graph as a part of a page.
-pub fn write_graph_fragment(out: &mut dyn Write, graph: &ScenarioGraph) -> io::Result<()> {
-    write_path_fragment(out, graph, None)
+/// What a page adds to the nodes of a graph, each by its place.
+pub struct NodeMarks<'m> {
+    /// The node that stands out.
+    pub chosen: Option<usize>,
+    /// Where each node leads.
+    pub link: &'m dyn Fn(usize) -> Option<String>,
 }
 
-/// The same with one of its nodes marked, by its place.
-pub fn write_path_fragment(out: &mut dyn Write, graph: &ScenarioGraph, chosen: Option<usize>) -> io::Result<()> {
-    write_fragment(out, &format!("the graph of {}", graph.name), &drawing_with(graph, chosen))
+/// Writes one graph as a part of a page.
+pub fn write_graph_fragment(out: &mut dyn Write, graph: &ScenarioGraph, marks: &NodeMarks<'_>) -> io::Result<()> {
+    write_fragment(out, &format!("the graph of {}", graph.name), &drawing_with(graph, marks))
 }
 
 /// The drawing of one graph.
 pub(crate) fn drawing(graph: &ScenarioGraph) -> Drawing {
-    drawing_with(graph, None)
+    drawing_with(graph, &NodeMarks { chosen: None, link: &|_| None })
 }
 
-fn drawing_with(graph: &ScenarioGraph, chosen: Option<usize>) -> Drawing {
+fn drawing_with(graph: &ScenarioGraph, marks: &NodeMarks<'_>) -> Drawing {
     let sketch = Sketch::of(graph);
     let n_boxes = sketch.boxes.len();
     // The end stands for one more node.
@@ -117,7 +118,8 @@ fn drawing_with(graph: &ScenarioGraph, chosen: Option<usize>) -> Drawing {
         body += &format!("{}\n", line("label", Point { y: label.y + 4.0, ..label }, &arrow.label));
     }
     for (ix, it) in sketch.boxes.iter().enumerate() {
-        body += &rendered(it, layout.blocks[ix], width(it), box_height, chosen == Some(ix));
+        let drawn = rendered(it, layout.blocks[ix], width(it), box_height, marks.chosen == Some(ix));
+        body += &linked((marks.link)(ix).as_deref(), drawn);
     }
     if sketch.has_end() {
         body += &rendered_end(layout.blocks[n_boxes], box_height);

@@ -402,6 +402,7 @@ fn graphs() -> impl Strategy<Value = Vec<ScenarioGraph>> {
                 handover: when.clone().filter(|it| it.len() % 2 == 0),
                 taken: when.as_ref().map(|it| it.len() as u64),
                 when,
+                turns: Vec::new(),
             }
         };
         let node = |(id, question, parser, visits)| GraphNode { id, question, parser, visits, ..GraphNode::default() };

@@ -202,11 +202,16 @@ fn neighbours(
             ..route.clone()
         }))
     };
+    let codes = columns.codes(view, Column::CASE)?;
+    let is_failing = |it: u32| matches!(codes.get(it as usize), Some(Some(Code::Failed | Code::Error)));
+    let failing = order.place(selection.cases().filter(|it| *it == number || is_failing(*it)), number);
     Ok(Some(Neighbours {
         place: place.before + 1,
         of: selection.count(),
         before: link(place.previous)?,
         after: link(place.next)?,
+        failing_before: link(failing.and_then(|it| it.previous).filter(|it| place.previous != Some(*it)))?,
+        failing_after: link(failing.and_then(|it| it.next).filter(|it| place.next != Some(*it)))?,
     }))
 }
 

@@ -24,13 +24,14 @@ const MOST_TASKS: usize = 12;
 pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Cases) -> Result<Answer, Failure> {
     let view = shown.view;
     let columns = super::labelling::columns(work, view)?;
+    let grouping = super::groups::progress(work.shared, view, &columns)?;
     let query = match Query::parse(&route.q, view, &columns)? {
         Ok(query) => query,
         Err(problem) => {
             if work.form == Form::Json {
                 return Err(Failure::Bad(problem.to_string()));
             }
-            let page = cases::problem(shown.id, &view.head().suite, route, &problem);
+            let page = cases::problem(shown.id, &view.head().suite, route, &problem, grouping);
             return Ok(Answer::page(StatusCode::BAD_REQUEST, &page));
         }
     };
@@ -63,6 +64,7 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Cases) -
         rows,
         facets,
         live: super::overview::live_run(work, shown),
+        grouping,
     };
     Ok(match work.form {
         Form::Html => Answer::page(StatusCode::OK, &cases::page(&page)),

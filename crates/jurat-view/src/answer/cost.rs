@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use jurat_core::plan::CaseIx;
-use jurat_engine::view::query::{Query, Sort};
+use jurat_engine::view::query::{Query, Sort, Spent};
 use jurat_engine::view::{RunView, ViewError};
 use serde_json::json;
 
+use super::overview::spread;
 use super::{Answer, Failure, Shown, Work};
 use crate::page::cost::{self, CostPage, SpentCase, SpentLine};
 
@@ -33,12 +34,18 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failu
         ix.and_then(|it| view.plan().tasks.get(it as usize))
             .map_or_else(|| "the case itself".to_owned(), |it| it.id.clone())
     };
+    let spent = columns.spent(view)?;
+    let asked = || spent.iter().filter(|it| it.answers > 0);
+    let costs: Vec<f64> = asked().filter_map(Spent::cost_usd).collect();
+    let tokens: Vec<f64> = asked().map(|it| it.tokens as f64).collect();
     let page = CostPage {
         run: shown.id.to_owned(),
         report: view.report()?,
         tasks: spending.tasks.iter().map(|(ix, it)| SpentLine::of(name(*ix), it)).collect(),
         models: spending.models.iter().map(|(model, it)| SpentLine::of(model.clone(), it)).collect(),
         latencies: spending.latencies,
+        costs: spread(&costs),
+        tokens: spread(&tokens),
         dearest: if asks { top(&Sort::Cost)? } else { Vec::new() },
         slowest: top(&Sort::Took)?,
     };

@@ -16,7 +16,7 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failu
 }
 
 /// The tasks of a run, stage by stage, as far as a drawing needs them.
-fn plan(view: &RunView) -> PlanReport {
+pub(super) fn plan(view: &RunView) -> PlanReport {
     let plan = view.plan();
     let mut stages: BTreeMap<usize, Vec<PlanTask>> = BTreeMap::new();
     for ((task, written), stage) in plan.tasks.iter().zip(&view.suite().tasks).zip(plan.stage_numbers()) {

@@ -4,8 +4,7 @@ use jurat_core::report::RunCondition;
 use jurat_engine::view::RunListing;
 use serde_json::json;
 
-use super::Shared;
-use super::runs::PAGE;
+use super::{Shared, runs};
 use crate::library::Meant;
 use crate::page::live::{case_bar, is_live, state};
 use crate::page::runs::{RunRow, row_markup};
@@ -35,11 +34,7 @@ pub(crate) fn news(shared: &Shared, about: &About) -> Vec<News> {
             Ok(Meant::Run(found)) => vec![of_run(&found.id, &shared.listing(&found))],
             _ => Vec::new(),
         },
-        About::Runs => {
-            let names = shared.library.runs().unwrap_or_default();
-            let began = names.iter().filter(|it| !it.never_began()).take(PAGE);
-            began.map(|it| of_list(shared.row(it.id.clone(), shared.listing(it)))).collect()
-        }
+        About::Runs => runs::newest(shared).into_iter().map(of_list).collect(),
     }
 }
 
@@ -51,6 +46,7 @@ fn of_run(id: &str, listing: &RunListing) -> News {
         "done": listing.progress.as_ref().map(|it| it.done),
         "expected": listing.expected_cases,
         "resumed": listing.is_resumed,
+        "errors": listing.cases.error,
         "parts": { "state": state(id, listing).0, "cases": case_bar(id, &listing.cases).0 },
     });
     let event = if is_live { "progress" } else { "ended" };

@@ -7,6 +7,7 @@ mod compare_case;
 mod cost;
 mod flaky;
 mod graph;
+mod groups;
 mod labelling;
 pub(crate) mod live;
 mod output;
@@ -14,15 +15,15 @@ mod overview;
 mod queue;
 mod runs;
 mod slices;
+mod table;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use http::StatusCode;
 use jurat_core::report::RunCondition;
-use jurat_core::statistics::Interval;
 use jurat_engine::view::query::ColumnCache;
 use jurat_engine::view::{RunListing, RunView, ViewError, listed_interval, listing};
 use jurat_store::RunName;
@@ -33,7 +34,7 @@ use crate::labels::Labels;
 use crate::library::Meant;
 use crate::page;
 use crate::page::live::is_live;
-use crate::page::runs::RunRow;
+use crate::page::runs::RunFacts;
 use crate::route::{Address, Form, Route, RunPage};
 use crate::serve::{Cancel, OpenRuns};
 
@@ -42,11 +43,12 @@ use crate::serve::{Cancel, OpenRuns};
 pub(crate) struct Shared {
     pub(crate) library: Library,
     comparisons: compare::Comparisons,
-    pub(crate) columns: ColumnCache,
+    pub(crate) columns: Arc<ColumnCache>,
     pub(crate) labels: Labels,
     listings: Mutex<HashMap<PathBuf, (u64, SystemTime, RunListing)>>,
     /// Of runs that have ended.
-    intervals: Mutex<HashMap<String, Option<Interval>>>,
+    facts: Mutex<HashMap<String, RunFacts>>,
+    groups: groups::Passes,
 }
 
 /// What is sent back.
@@ -157,21 +159,26 @@ impl Shared {
             library,
             labels,
             comparisons: compare::Comparisons::default(),
-            columns: ColumnCache::default(),
+            columns: Arc::default(),
             listings: Mutex::default(),
-            intervals: Mutex::default(),
+            facts: Mutex::default(),
+            groups: groups::Passes::default(),
         }
     }
 
-    /// A row of the list of runs. The interval of one that has ended is computed once.
-    fn row(&self, id: String, listing: RunListing) -> RunRow {
+    /// What is known of a run once its suite is read. That of a run that has ended is read once.
+    fn facts(&self, listing: &RunListing) -> RunFacts {
         let (file, is_live) = (listing.entry.file.clone(), is_live(&listing.entry.condition));
-        let known = self.intervals.lock().unwrap_or_else(PoisonError::into_inner).get(&file).copied();
-        let interval = known.filter(|_| !is_live).unwrap_or_else(|| listed_interval(&listing, Path::new(&file)));
-        if !is_live {
-            self.intervals.lock().unwrap_or_else(PoisonError::into_inner).insert(file, interval);
+        if is_live {
+            let interval = listed_interval(listing, Path::new(&file));
+            return RunFacts { interval, ..RunFacts::default() };
         }
-        RunRow { id, listing, interval }
+        let known = self.facts.lock().unwrap_or_else(PoisonError::into_inner).get(&file).cloned();
+        known.unwrap_or_else(|| {
+            let facts = runs::facts(listing, Path::new(&file));
+            self.facts.lock().unwrap_or_else(PoisonError::into_inner).insert(file, facts.clone());
+            facts
+        })
     }
 
     /// A run in one line. What has ended does not change, and is read once.
@@ -245,6 +252,7 @@ fn of_run(work: &Work<'_>, runs: &mut OpenRuns, name: &str, page: &RunPage) -> R
     match page {
         RunPage::Overview => overview::answer(work, &shown),
         RunPage::Cases(route) => cases::answer(work, &shown, route),
+        RunPage::Table(route) => table::answer(work, &shown, route),
         RunPage::Case(route) => case::answer(work, &shown, route),
         RunPage::Text(route) => case::text(&shown, route),
         RunPage::Output(route) => output::answer(work, &shown, route),

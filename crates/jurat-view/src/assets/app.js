@@ -19,13 +19,14 @@ function nextTheme() {
 // Times, in the zone of the reader.
 export function localTimes(within) {
   const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  const short = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
   const zone = new Intl.DateTimeFormat(undefined, { timeZoneName: "short", hour: "numeric" });
   for (const time of within.querySelectorAll("time[datetime]")) {
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) continue;
     const name = zone.formatToParts(at).find((it) => it.type === "timeZoneName")?.value ?? "";
     time.title = `${time.dateTime} ${name}`;
-    time.textContent = format.format(at);
+    time.textContent = (time.closest("td") ? short : format).format(at);
   }
 }
 
@@ -150,3 +151,6 @@ for (const button of document.querySelectorAll("button[data-action]")) {
 }
 
 localTimes(document);
+
+// On a narrow page the table comes first.
+if (matchMedia("(max-width: 60rem)").matches) document.querySelector(".facets > details")?.removeAttribute("open");

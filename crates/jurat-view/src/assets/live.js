@@ -15,15 +15,28 @@ function replacePart(old, html) {
   localTimes(fresh);
 }
 
+// The list of what to look at first, with the causes of errors, is computed from the whole run: it is loaded anew when there are more of them.
+async function lookAgain() {
+  const old = document.querySelector('[data-part="first"]');
+  const answer = old && (await fetch(location.href));
+  if (!answer?.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const fresh = page.querySelector('[data-part="first"]');
+  if (fresh && !old.contains(document.activeElement)) old.replaceWith(fresh);
+}
+
 function listen(place) {
   const source = new EventSource(place.dataset.events);
   let most = Number(place.dataset.cases ?? 0);
+  let errors = Number(place.dataset.errors ?? Infinity);
   const update = (event) => {
     const news = JSON.parse(event.data);
     for (const [name, html] of Object.entries(news.parts)) replacePart(document.querySelector(`[data-part="${name}"]`), html);
     const again = document.querySelector("[data-recomputed]");
     if (again) again.hidden = !(news.resumed && news.state === "running" && news.cases < most);
     most = Math.max(most, news.cases);
+    if (news.errors > errors) lookAgain();
+    errors = Math.max(errors, news.errors ?? 0);
     const link = place.querySelector("a.new-cases");
     const n = news.cases - Number(place.dataset.cases ?? 0);
     if (link && n > 0) {

@@ -1,12 +1,14 @@
 //! What an agent did: its events in order, what it made of its workspace, what it used.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use jurat_format::value::{Val, Value};
-use jurat_report::{bytes, counted, duration, grouped, money, pretty_json};
+use jurat_report::{bytes, counted, duration, grouped, money, pretty_json, visible_line};
 use maud::{Markup, html};
 
-use super::case::CasePage;
+use super::case::{CasePage, ROW};
+use crate::part::bar::place;
 use crate::part::text::{excerpt, line, lines, sentence};
 use crate::part::value;
 
@@ -59,27 +61,113 @@ fn facts(evidence: &Value) -> Markup {
     }
 }
 
-/// Events as marks in lanes, in their order: traces do not always have times.
-fn timeline(events: &[Value]) -> Markup {
-    let lanes = ["messages", "tools", "notes"];
-    let lane = |event: &Value| match text(event, &["event_type"]).unwrap_or_default() {
+/// How many events are drawn.
+const MOST_DRAWN: usize = 2_000;
+
+/// The lanes of the drawing, from the top.
+const LANES: [&str; 3] = ["messages", "tool calls", "notes"];
+
+fn lane(event: &Value) -> usize {
+    match text(event, &["event_type"]).unwrap_or_default() {
         "tool_call" | "tool_result" => 1,
         "model_message" | "final_output" | "message" | "user_message" | "assistant_message" => 0,
         _ => 2,
+    }
+}
+
+/// Events as marks in lanes: to the scale of time where all of them say when they were, else in their order.
+fn timeline(events: &[Value]) -> Markup {
+    let drawn = &events[..events.len().min(MOST_DRAWN)];
+    let spans = spans(drawn);
+    let scaled = spans.as_deref();
+    let marks: Vec<(usize, f64, f64, String)> = match scaled {
+        Some(spans) => to_scale(drawn, spans),
+        None => in_order(drawn),
     };
-    let width = 100.0 / events.len().max(1) as f64;
     html! {
         @if !events.is_empty() {
             figure.timeline {
-                svg viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label={ (counted(events.len() as u64, "event")) " in order, by kind" } {
-                    @for (ix, event) in events.iter().enumerate().take(2000) {
-                        rect class={ "lane-" (lane(event)) } x=(crate::part::bar::place(ix as f64 * width)) y=(lane(event) * 10 + 1) width=(crate::part::bar::place((width * 0.86).max(0.05))) height="8" {}
+                svg viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label={ (counted(events.len() as u64, "event")) @if scaled.is_some() { " over time, by kind" } @else { " in order, by kind" } } {
+                    @for (lane, x, width, title) in &marks {
+                        rect class={ "lane-" (lane) } x=(place(*x)) y=(lane * 10 + 1) width=(place(width.max(0.15))) height="8" { title { (title) } }
                     }
                 }
-                figcaption { "Rows from the top: " (lanes.join(", ")) ". In the order of events, not to scale of time." }
+                figcaption {
+                    "Rows from the top: " (LANES.join(", ")) ". "
+                    @match scaled {
+                        Some(spans) => { "To scale: the whole is " (duration(whole(spans))) ". A call lasts until its result, a message from the event before it." },
+                        None => "In the order of events: their times are not known.",
+                    }
+                    @if drawn.len() < events.len() { " The first " (grouped(drawn.len() as u64)) " of " (counted(events.len() as u64, "event")) "." }
+                }
             }
         }
     }
+}
+
+fn in_order(events: &[Value]) -> Vec<(usize, f64, f64, String)> {
+    let width = 100.0 / events.len().max(1) as f64;
+    let mark = |(ix, event): (usize, &Value)| (lane(event), ix as f64 * width, width * 0.86, title(ix, event));
+    events.iter().enumerate().map(mark).collect()
+}
+
+/// What a pointer on a mark shows.
+fn title(ix: usize, event: &Value) -> String {
+    let kind = text(event, &["event_type"]).unwrap_or("event");
+    let tool = text(event, &["tool_name"]).map(|it| format!(" {it}")).unwrap_or_default();
+    visible_line(&format!("{}. {kind}{tool}", ix + 1)).into_owned()
+}
+
+/// When an event began and ended, in milliseconds; nothing for one that another one includes.
+type Span = Option<(i64, i64)>;
+
+/// The spans of events; nothing where one of them does not say when it was, or all were at the same time.
+fn spans(events: &[Value]) -> Option<Vec<Span>> {
+    let at = |event: &Value| {
+        text(event, &["timestamp"])?.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
+    };
+    let times: Vec<i64> = events.iter().map(at).collect::<Option<_>>()?;
+    if times.iter().min() == times.iter().max() {
+        return None;
+    }
+    let call = |event: &Value| text(event, &["call_id"]).map(str::to_owned);
+    let is = |event: &Value, kind: &str| text(event, &["event_type"]) == Some(kind);
+    let results: BTreeMap<String, i64> = events
+        .iter()
+        .zip(&times)
+        .filter(|(it, _)| is(it, "tool_result"))
+        .filter_map(|(it, time)| Some((call(it)?, *time)))
+        .collect();
+    let called: BTreeSet<String> = events.iter().filter(|it| is(it, "tool_call")).filter_map(call).collect();
+    let span = |ix: usize, event: &Value| match lane(event) {
+        1 if is(event, "tool_result") && call(event).is_some_and(|it| called.contains(&it)) => None,
+        1 => Some((times[ix], call(event).and_then(|it| results.get(&it).copied()).unwrap_or(times[ix]))),
+        0 if ix > 0 && text(event, &["role"]) != Some("user") => Some((times[ix - 1], times[ix])),
+        _ => Some((times[ix], times[ix])),
+    };
+    Some(events.iter().enumerate().map(|(ix, event)| span(ix, event)).collect())
+}
+
+fn ends(spans: &[Span]) -> (i64, i64) {
+    let all = spans.iter().flatten();
+    all.fold((i64::MAX, i64::MIN), |(first, last), (start, end)| (first.min(*start), last.max(*end)))
+}
+
+fn whole(spans: &[Span]) -> Duration {
+    let (first, last) = ends(spans);
+    Duration::from_millis(u64::try_from(last - first).unwrap_or(0))
+}
+
+fn to_scale(events: &[Value], spans: &[Span]) -> Vec<(usize, f64, f64, String)> {
+    let (first, last) = ends(spans);
+    let scale = 100.0 / (last - first).max(1) as f64;
+    let mark = |ix: usize, event: &Value, start: i64, end: i64| {
+        let took = Duration::from_millis(u64::try_from(end - start).unwrap_or(0));
+        let title = if took.is_zero() { title(ix, event) } else { format!("{}, {}", title(ix, event), duration(took)) };
+        (lane(event), (start - first) as f64 * scale, (end - start).max(0) as f64 * scale, title)
+    };
+    let marks = events.iter().zip(spans).enumerate();
+    marks.filter_map(|(ix, (event, span))| span.map(|(start, end)| mark(ix, event, start, end))).collect()
 }
 
 fn event_list(page: &CasePage, events: &[Value]) -> Markup {
@@ -153,6 +241,9 @@ fn one_event(ix: usize, event: &Value) -> Markup {
     }
 }
 
+/// A file that is shorter is shown at once.
+const SHORT_FILE: usize = 2_000;
+
 fn workspace(page: &CasePage, evidence: &Value) -> Markup {
     let changes = evidence.get("workspace").unwrap_or(&Val::Null);
     let lists =
@@ -168,7 +259,11 @@ fn workspace(page: &CasePage, evidence: &Value) -> Markup {
                         @let file = files.and_then(|it| it.get(path));
                         li {
                             span.tag { (word) } " " code { (line(path)) }
-                            @if let Some(diff) = file.and_then(|it| text(it, &["diff"])) { details { summary { "diff" } (value::unified(diff)) } }
+                            @if let Some(diff) = file.and_then(|it| text(it, &["diff"])) {
+                                details open[diff.len() < SHORT_FILE] { summary { "diff" } (value::unified(diff)) }
+                            } @else if let Some(content) = file.and_then(|it| text(it, &["text"])) {
+                                details open[content.len() < SHORT_FILE] { summary { "text" } (value::text(content, &page.whole(ROW))) }
+                            }
                         }
                     }
                 }

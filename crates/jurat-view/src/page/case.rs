@@ -9,7 +9,7 @@ use jurat_core::suite::Gate;
 use jurat_engine::view::Code;
 use jurat_engine::view::query::{Sort, Spent};
 use jurat_format::value::Value;
-use jurat_report::{counted, duration, grouped, money, score};
+use jurat_report::{counted, duration, grouped, money, score, visible_line};
 use maud::{Markup, html};
 
 use super::labelling::{self, Labelling};
@@ -65,6 +65,9 @@ pub(crate) struct Neighbours {
     pub(crate) of: u64,
     pub(crate) before: Option<Case>,
     pub(crate) after: Option<Case>,
+    /// The nearest cases that failed or could not be judged, where those are not the neighbours.
+    pub(crate) failing_before: Option<Case>,
+    pub(crate) failing_after: Option<Case>,
 }
 
 #[derive(Debug)]
@@ -156,6 +159,7 @@ fn neighbours(page: &CasePage) -> Markup {
     html! {
         @if let Some(it) = &page.neighbours {
             nav.pager.near aria-label="Neighbouring cases" {
+                @if let Some(before) = &it.failing_before { a.failing href=(page.at(Case { task: None, ..before.clone() })) title=(visible_line(&before.id)) { "« previous failing" } }
                 @if let Some(before) = &it.before { a href=(page.at(before.clone())) rel="prev" { "‹ " (excerpt(&before.id, 24)) } }
                 span {
                     (grouped(it.place)) " of " (grouped(it.of))
@@ -163,6 +167,7 @@ fn neighbours(page: &CasePage) -> Markup {
                     @if page.route.sort != Sort::Input { ", by " (line(&page.route.sort.to_string())) }
                 }
                 @if let Some(after) = &it.after { a href=(page.at(after.clone())) rel="next" { (excerpt(&after.id, 24)) " ›" } }
+                @if let Some(after) = &it.failing_after { a.failing href=(page.at(Case { task: None, ..after.clone() })) title=(visible_line(&after.id)) { "next failing »" } }
             }
         }
     }
@@ -245,11 +250,11 @@ fn evidence(page: &CasePage) -> Markup {
                         dl.members {
                             @for (key, member) in members.iter() {
                                 dt { (line(key)) }
-                                dd { (value::value(member, &page.whole(ROW))) }
+                                dd { (value::tree(member, &page.whole(ROW))) }
                             }
                         }
                     } @else {
-                        (value::value(row, &page.whole(ROW)))
+                        (value::tree(row, &page.whole(ROW)))
                     }
                     p { a href=(page.whole(ROW)) { "The whole row as JSON" } }
                 },

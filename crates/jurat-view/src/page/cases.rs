@@ -11,7 +11,7 @@ use super::shell::RunLinks;
 use super::{Section, Shell, live};
 use crate::part::text::{excerpt, line, sentence};
 use crate::part::verdict::{badge, of_code};
-use crate::route::{Case, Cases, ROWS, Route, RunPage, VariantName};
+use crate::route::{Case, Cases, ROWS, Route, RunPage, Table, TableKind, VariantName};
 
 /// What the page shows.
 #[derive(Debug)]
@@ -39,6 +39,15 @@ pub(crate) struct CasesPage {
     pub(crate) facets: Vec<Facet>,
     /// The run, when it has not ended.
     pub(crate) live: Option<RunListing>,
+    /// How far the groups of an older run are computed.
+    pub(crate) grouping: Option<Grouping>,
+}
+
+/// How many rows were read for the groups of a run that does not store them, and how many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Grouping {
+    pub(crate) done: u64,
+    pub(crate) of: u64,
 }
 
 /// How many cases are found.
@@ -99,6 +108,9 @@ pub(crate) struct FacetValue {
     pub(crate) term: String,
 }
 
+/// A table of more cases is left to the command, which writes it piece by piece.
+pub(crate) const MOST_WRITTEN: u64 = 10_000;
+
 /// How much of a value of a row is shown in a cell.
 const ROOM: usize = 90;
 
@@ -113,6 +125,7 @@ pub(crate) fn page(page: &CasesPage) -> Markup {
             (facets(page))
             div.results {
                 @if let Some(it) = &page.live { (live::new_cases(&page.run, it, page.n_cases, &with(&page.run, &page.route))) }
+                (grouping(page.grouping, &with(&page.run, &page.route)))
                 p.count aria-live="polite" { (count(page)) }
                 @if page.rows.is_empty() { (nothing(page)) } @else { (table(page)) }
                 (pager(page))
@@ -123,13 +136,31 @@ pub(crate) fn page(page: &CasesPage) -> Markup {
     })
 }
 
+fn grouping(progress: Option<Grouping>, own: &Route) -> Markup {
+    html! {
+        @if let Some(Grouping { done, of }) = progress {
+            p.note role="status" {
+                "This run was recorded before groups were stored. They are computed from its rows: " (grouped(done)) " of " (grouped(of)) ". "
+                a href=(own) { "Reload" }
+            }
+        }
+    }
+}
+
 /// The query with what is wrong with it.
-pub(crate) fn problem(run: &str, suite: &str, route: &Cases, problem: &QueryProblem) -> Markup {
+pub(crate) fn problem(
+    run: &str,
+    suite: &str,
+    route: &Cases,
+    problem: &QueryProblem,
+    progress: Option<Grouping>,
+) -> Markup {
     let corrected = problem.corrected().map(|q| with(run, &Cases { q, from: 0, scan: 0, ..route.clone() }));
     let (before, rest) = problem.query.split_at(problem.at.start);
     let (marked, after) = rest.split_at(problem.at.len().min(rest.len()));
     shell(run, suite, route).page(&html! {
         (query_form(run, route, Some(problem)))
+        (grouping(progress, &with(run, route)))
         section.message.query-problem role="alert" {
             h2 { "The query cannot be read" }
             pre { (excerpt(before, usize::MAX)) mark { @if marked.is_empty() { " " } @else { (line(marked)) } } (excerpt(after, usize::MAX)) }
@@ -480,11 +511,28 @@ fn listed(item: &str) -> String {
     item.replace('\\', "\\\\").replace(',', "\\,")
 }
 
+/// Whether the cases that are found are few enough to be written in one answer.
+fn has_tables(page: &CasesPage) -> bool {
+    let n = match page.found {
+        Found::All(n) => n,
+        Found::Searched { of, .. } => of,
+    };
+    n > 0 && n <= MOST_WRITTEN
+}
+
+fn table_of(page: &CasesPage, kind: TableKind) -> Route {
+    Route::Run { run: page.run.clone(), page: RunPage::Table(Table { kind, q: page.route.q.clone() }) }
+}
+
 fn export_hint(page: &CasesPage) -> Markup {
     let query = page.route.q.replace('\'', "'\\''");
     html! {
         details.export {
             summary { "Export these cases" }
+            @if has_tables(page) {
+                p { @for kind in TableKind::ALL { a href=(table_of(page, kind)) download="" { (kind.ending().to_uppercase()) } " " } }
+                p.hint { "In the order of the run, one line for each task. The command writes the same:" }
+            }
             pre { "jurat export " (line(&page.run)) @if !page.route.q.is_empty() { " --where '" (line(&query)) "'" } " -o cases.csv" }
         }
     }

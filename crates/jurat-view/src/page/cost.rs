@@ -8,8 +8,9 @@ use jurat_report::{counted, duration, grouped, money};
 use maud::{Markup, html};
 
 use super::shell::RunLinks;
+use super::totals::Spread;
 use super::{Section, Shell, totals};
-use crate::part::bar::place;
+use crate::part::bar;
 use crate::part::text::{excerpt, line};
 use crate::route::{Case, Route, RunPage};
 
@@ -23,6 +24,9 @@ pub(crate) struct CostPage {
     pub(crate) models: Vec<SpentLine>,
     /// How many responses took how long.
     pub(crate) latencies: Latencies,
+    /// How the cost and the tokens of cases are spread, where they differ.
+    pub(crate) costs: Option<Spread>,
+    pub(crate) tokens: Option<Spread>,
     pub(crate) dearest: Vec<SpentCase>,
     pub(crate) slowest: Vec<SpentCase>,
 }
@@ -62,6 +66,8 @@ pub(crate) fn page(page: &CostPage) -> Markup {
         (spent_table("By model", "Model", &page.models))
         (totals::subjects(&page.run, &page.report.subjects))
         @if !page.latencies.is_empty() { (latencies(&page.latencies)) }
+        (distribution("Cost of a case", "cost", page.costs.as_ref(), &|it| money(it)))
+        (distribution("Tokens of a case", "tokens", page.tokens.as_ref(), &|it| grouped(it as u64)))
         @if !page.dearest.is_empty() { (case_table(page, "Dearest cases", &page.dearest)) }
         (case_table(page, "Slowest cases", &page.slowest))
     })
@@ -110,8 +116,6 @@ fn latencies(all: &Latencies) -> Markup {
     let (counts, n) = (all.counts(), all.total());
     let first = counts.iter().position(|it| *it > 0).unwrap_or(0);
     let last = counts.iter().rposition(|it| *it > 0).unwrap_or(0);
-    let most = counts.iter().copied().max().unwrap_or(1).max(1) as f64;
-    let width = 100.0 / (last - first + 1) as f64;
     let within = |share: f64| all.quantile(share).map(duration).unwrap_or_default();
     html! {
         section aria-labelledby="latency" {
@@ -121,16 +125,37 @@ fn latencies(all: &Latencies) -> Markup {
                     div.tile { span.figure { (within(share)) } span.caption { (name) } }
                 }
             }
-            svg.histogram viewBox="0 0 100 40" preserveAspectRatio="none" role="img" aria-label={ "Latency of " (counted(n, "response")) } {
-                @for (ix, count) in counts[first..=last].iter().enumerate() {
-                    @let height = 38.0 * *count as f64 / most;
-                    rect x=(place(ix as f64 * width)) y=(place(40.0 - height)) width=(place(width * 0.9)) height=(place(height)) {}
-                }
+            div.histogram {
+                (bar::columns(&format!("Latency of {}", counted(n, "response")), &counts[first..=last]))
+                p.hint.axis { span { (duration(Latencies::end(first))) } @if last > first { span { (duration(Latencies::end(last))) } } }
             }
-            p.hint { "From " (duration(Latencies::end(first))) " to " (duration(Latencies::end(last))) ". Counted in buckets that grow by the square root of two; the figures are upper ends of their buckets." }
+            p.hint { "Counted in buckets that grow by the square root of two; the figures are upper ends of their buckets." }
             details {
                 summary { "The same as a table" }
                 table.rows { thead { tr { th scope="col" { "At most" } th.number scope="col" { "Responses" } } } tbody { @for ix in first..=last { tr { td { (duration(Latencies::end(ix))) } td.number { (grouped(counts[ix])) } } } } }
+            }
+        }
+    }
+}
+
+/// How an amount is spread over cases, in equal steps.
+fn distribution(title: &str, id: &str, spread: Option<&Spread>, words: &dyn Fn(f64) -> String) -> Markup {
+    html! {
+        @if let Some(it) = spread {
+            @let end = |ix: usize| words(it.least + (it.most - it.least) * ix as f64 / it.counts.len() as f64);
+            section aria-labelledby=(id) {
+                h2 id=(id) { (title) }
+                div.histogram {
+                    (bar::columns(title, &it.counts))
+                    p.hint.axis { span { (words(it.least)) } span { (words(it.most)) } }
+                }
+                details {
+                    summary { "The same as a table" }
+                    table.rows {
+                        thead { tr { th scope="col" { "From" } th scope="col" { "To" } th.number scope="col" { "Cases" } } }
+                        tbody { @for (ix, n) in it.counts.iter().enumerate() { tr { td { (end(ix)) } td { (end(ix + 1)) } td.number { (grouped(*n)) } } } }
+                    }
+                }
             }
         }
     }

@@ -32,15 +32,14 @@ pub(crate) fn page(page: &GraphPage) -> Markup {
     shell.page(&html! {
         h1 { "Graph" }
         @if !page.plan.stages.is_empty() {
-            p.hint { "An arrow out of a gate is broken: it is followed only when the gate passes." }
-            div.scroll tabindex="0" role="region" aria-label="Graph of tasks" { (graph::plan(&page.plan)) }
-            (totals::tasks(&page.run, &page.report))
+            (tasks(&page.run, &page.plan, &page.report))
+            (totals::tasks(&page.run, &page.report, &totals::Scores::default()))
         }
         @for scenario in &page.report.scenarios {
             section {
                 h2 { (line(&scenario.graph.name)) }
                 @if let Some(description) = &scenario.graph.description { p.description { (line(description)) } }
-                div.scroll tabindex="0" role="region" aria-label={ "Graph of " (visible_line(&scenario.graph.name)) } { (graph::drawing(&scenario.graph)) }
+                div.scroll tabindex="0" role="region" aria-label={ "Graph of " (visible_line(&scenario.graph.name)) } { (graph::drawing(&page.run, &scenario.graph)) }
                 @let unexercised = scenario.unexercised();
                 @if !unexercised.is_empty() {
                     h3 { "Never exercised" }
@@ -49,6 +48,14 @@ pub(crate) fn page(page: &GraphPage) -> Markup {
             }
         }
     })
+}
+
+/// The drawing of the tasks, with what its marks mean.
+pub(super) fn tasks(run: &str, plan: &PlanReport, report: &RunReport) -> Markup {
+    html! {
+        p.hint { "A task leads to the cases where it failed: ✓ passed, ✗ failed, – skipped, ≈ measured, ! error. An arrow out of a gate is broken: it is followed only when the gate passes." }
+        div.scroll tabindex="0" role="region" aria-label="Graph of tasks" { (graph::plan(run, plan, report)) }
+    }
 }
 
 /// What no conversation exercised, in words.

@@ -17,7 +17,7 @@ pub(crate) mod queue;
 pub(crate) mod runs;
 mod shell;
 pub(crate) mod slices;
-mod totals;
+pub(crate) mod totals;
 mod transcript;
 
 pub(crate) use shell::{Section, Shell};

@@ -1,17 +1,19 @@
 //! A run as a whole: how it ended, its tasks, its slices.
 
+use jurat_core::report::plan::PlanReport;
 use jurat_core::report::{RunReport, TaskTotal};
 use jurat_engine::view::RunListing;
-use jurat_engine::view::query::quoted_name;
+use jurat_engine::view::query::{Latencies, Sort, quoted_name};
 use jurat_report::{counted, duration, grouped, money, rate};
 use maud::{Markup, html};
 
-use super::shell::{RunLinks, cases};
-use super::{Section, Shell, live, totals};
+use super::runs::{self, Previous};
+use super::shell::{RunLinks, cases, short_id};
+use super::{Section, Shell, graph, live, totals};
 use crate::part::bar;
 use crate::part::text::{line, lines, sentence};
 use crate::part::time::moment;
-use crate::route::{Route, RunPage};
+use crate::route::{Cases, Route, RunPage};
 
 /// What the page shows.
 #[derive(Debug)]
@@ -21,6 +23,14 @@ pub(crate) struct OverviewPage {
     pub(crate) report: RunReport,
     /// How far it has come, when it has not ended.
     pub(crate) live: Option<RunListing>,
+    /// The run before it, where there is one.
+    pub(crate) previous: Option<Previous>,
+    /// The tasks as a graph, where some depend on others.
+    pub(crate) plan: Option<PlanReport>,
+    /// How the scores of tasks are spread.
+    pub(crate) scores: totals::Scores,
+    /// How many responses took how long, where the run says so.
+    pub(crate) latencies: Option<Latencies>,
     /// The texts of the suite, by name.
     pub(crate) documents: Vec<(String, String)>,
 }
@@ -32,15 +42,21 @@ pub(crate) fn page(page: &OverviewPage) -> Markup {
     let shell = Shell { title: report.suite.clone(), run: Some(links), steps: Vec::new(), data };
     shell.page(&html! {
         (head(report))
-        @if let Some(it) = &page.live { div data-events=(live::events(run)) data-cases=(report.cases.total()) { (live::state(run, it)) } }
-        (verdicts(run, report))
-        (tiles(report))
-        (look_first(page))
-        (totals::tasks(run, report))
+        @if let Some(it) = &page.live { div data-events=(live::events(run)) data-cases=(report.cases.total()) data-errors=(report.cases.error) { (live::state(run, it)) } }
+        (verdicts(page))
+        (tiles(page))
+        div data-part="first" { (look_first(page)) }
+        (totals::tasks(run, report, &page.scores))
         (slice_table(page))
         (totals::subjects(run, &report.subjects))
         (totals::dimensions(&report.dimensions))
         (scenarios(page))
+        @if let Some(plan) = &page.plan {
+            section aria-labelledby="graph" {
+                h2 id="graph" { "Graph" }
+                (graph::tasks(run, plan, report))
+            }
+        }
         section aria-labelledby="definition" {
             h2 id="definition" { "Definition" }
             (rules(report))
@@ -52,8 +68,8 @@ pub(crate) fn page(page: &OverviewPage) -> Markup {
 /// What cases and tasks ended in: what a replay shows as well.
 pub(crate) fn results(run: &str, report: &RunReport) -> Markup {
     html! {
-        (verdicts(run, report))
-        (totals::tasks(run, report))
+        (case_verdicts(run, report, &html! {}))
+        (totals::tasks(run, report, &totals::Scores::default()))
     }
 }
 
@@ -83,7 +99,18 @@ fn head(report: &RunReport) -> Markup {
     }
 }
 
-fn verdicts(run: &str, report: &RunReport) -> Markup {
+fn verdicts(page: &OverviewPage) -> Markup {
+    let since = page.previous.as_ref().map(|it| (it, runs::change(&page.run, page.report.counts.pass_rate(), it)));
+    let since = html! {
+        @if let Some((previous, change)) = since {
+            span.caption.since { (change) " since " a href=(Route::overview(&previous.id)) { (line(short_id(&previous.id))) } }
+        }
+    };
+    case_verdicts(&page.run, &page.report, &since)
+}
+
+/// How cases ended, and the pass rate with what stands below it.
+fn case_verdicts(run: &str, report: &RunReport, below: &Markup) -> Markup {
     html! {
         section.verdicts aria-labelledby="verdicts" {
             (live::case_bar(run, &report.cases))
@@ -92,6 +119,7 @@ fn verdicts(run: &str, report: &RunReport) -> Markup {
                 span.caption { "pass rate over all tasks" }
                 (bar::interval("pass rate", report.counts.pass_rate(), report.interval()))
                 span.caption { (jurat_report::interval(report.interval())) }
+                (below)
             }
         }
     }
@@ -104,7 +132,7 @@ fn look_first(page: &OverviewPage) -> Markup {
     tasks.sort_by_key(|it| std::cmp::Reverse(it.counts.failed));
     let n_flaky = report.repetition.as_ref().map_or(0, |it| it.n_flaky);
     html! {
-        @if !tasks.is_empty() || !report.causes.is_empty() || n_flaky > 0 {
+        @if report.cases.total() > 0 {
             section aria-labelledby="first" {
                 h2 id="first" { "Look first" }
                 ul.look {
@@ -124,17 +152,28 @@ fn look_first(page: &OverviewPage) -> Markup {
                     @if n_flaky > 0 {
                         li { a href=(cases(run, "flaky:yes")) { (counted(n_flaky, "row")) " passed in some repetitions and failed in others" } }
                     }
+                    li {
+                        a href=(by(run, Sort::Took)) { "the slowest cases" }
+                        @if report.cost_usd.is_some_and(|it| it > 0.0) { " · " a href=(by(run, Sort::Cost)) { "the dearest cases" } }
+                    }
                 }
             }
         }
     }
 }
 
+/// The cases in an order, those with the most first.
+fn by(run: &str, sort: Sort) -> Route {
+    Route::Run { run: run.to_owned(), page: RunPage::Cases(Cases { sort, descending: true, ..Cases::default() }) }
+}
+
 /// How many causes and how many tasks are named first.
 const MOST_FIRST: usize = 5;
 
-fn tiles(report: &RunReport) -> Markup {
+fn tiles(page: &OverviewPage) -> Markup {
+    let report = &page.report;
     let observed = &report.observed;
+    let within = |share: f64| page.latencies.as_ref().and_then(|it| it.quantile(share)).map(duration);
     let tokens = report.usage.input + report.usage.output;
     let tiles = [
         (report.cost_usd.map(money), "cost".to_owned()),
@@ -147,6 +186,7 @@ fn tiles(report: &RunReport) -> Markup {
             (observed.n_requests > 0).then(|| grouped(observed.n_requests)),
             format!("requests, {} failed", grouped(observed.n_failed_requests)),
         ),
+        (within(0.5), format!("median latency, p95 {}", within(0.95).unwrap_or_default())),
         ((observed.n_tool_calls > 0).then(|| grouped(observed.n_tool_calls)), "tool calls".to_owned()),
         (Some(duration(observed.wall)).filter(|_| !observed.wall.is_zero()), "from start to end".to_owned()),
     ];

@@ -2,6 +2,7 @@
 
 use jurat_core::report::RunCondition;
 use jurat_core::statistics::Interval;
+use jurat_core::verdict::Conclusion;
 use jurat_engine::view::RunListing;
 use jurat_report::{counted, duration, grouped, money, rate, visible_line};
 use maud::{Markup, html};
@@ -9,7 +10,7 @@ use maud::{Markup, html};
 use super::shell::short_id;
 use super::{Shell, live};
 use crate::part::bar;
-use crate::part::text::{line, sentence};
+use crate::part::text::{excerpt, line, sentence};
 use crate::part::time::moment;
 use crate::part::verdict;
 use crate::route::{Compare, Route, Runs};
@@ -19,6 +20,7 @@ use crate::route::{Compare, Route, Runs};
 pub(crate) struct RunsPage {
     pub(crate) list: Runs,
     pub(crate) rows: Vec<RunRow>,
+    pub(crate) trends: Vec<Trend>,
     /// How many runs there are, shown or not.
     pub(crate) n_runs: usize,
     /// Where the next page begins.
@@ -31,8 +33,36 @@ pub(crate) struct RunRow {
     /// The id in addresses.
     pub(crate) id: String,
     pub(crate) listing: RunListing,
-    /// The interval of its pass rate, where it is known.
+    pub(crate) facts: RunFacts,
+    /// The finished run of the same suite before it.
+    pub(crate) previous: Option<Previous>,
+    /// Whether a suite on the page names it as the base of its gates.
+    pub(crate) is_base: bool,
+}
+
+/// What of a run is known once its suite is read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct RunFacts {
+    /// The interval of its pass rate.
     pub(crate) interval: Option<Interval>,
+    pub(crate) conclusion: Option<Conclusion>,
+    pub(crate) subjects: Vec<String>,
+    /// The run that its gates compare with, as the suite names it.
+    pub(crate) base: Option<String>,
+}
+
+/// The run before one, and its pass rate.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Previous {
+    pub(crate) id: String,
+    pub(crate) pass_rate: f64,
+}
+
+/// The pass rates of the last runs of a suite, the oldest first.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Trend {
+    pub(crate) suite: String,
+    pub(crate) rates: Vec<f64>,
 }
 
 pub(crate) fn page(page: &RunsPage) -> Markup {
@@ -79,10 +109,12 @@ fn table(page: &RunsPage) -> Markup {
                             th scope="col" { "Run" }
                             th scope="col" { "Suite" }
                             th scope="col" { "Started" }
-                            th scope="col" { "State" }
+                            th scope="col" { "Result" }
+                            th scope="col" { "Subject" }
                             th.number scope="col" { "Cases" }
                             th.number scope="col" { "Pass rate" }
-                            th.wide scope="col" { "Interval and results" }
+                            th.number scope="col" { abbr title="Points since the run of the same suite before it" { "Change" } }
+                            th.wide scope="col" { "Interval, results" }
                             th.number scope="col" { "Cost" }
                             th.number scope="col" { "Took" }
                         }
@@ -96,6 +128,45 @@ fn table(page: &RunsPage) -> Markup {
             }
         }
         (pager(page))
+        (trends(&page.trends))
+    }
+}
+
+fn trends(trends: &[Trend]) -> Markup {
+    html! {
+        @if !trends.is_empty() {
+            section aria-labelledby="trends" {
+                h2 id="trends" { "Pass rates of the last runs" }
+                div.trends {
+                    @for it in trends {
+                        div.tile {
+                            a href=(Route::Runs(Runs { suite: Some(it.suite.clone()), ..Runs::default() })) { (line(&it.suite)) }
+                            (bar::trend(&format!("pass rates of {}, the oldest first", it.suite), &it.rates))
+                            span.caption { (counted(it.rates.len() as u64, "run")) ", last " (rate(it.rates.last().copied())) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How far the pass rate moved since another run, in points, as a link to their comparison.
+pub(super) fn change(run: &str, now: Option<f64>, previous: &Previous) -> Markup {
+    let Some(now) = now else { return html! { span.none { "–" } } };
+    let points = 100.0 * (now - previous.pass_rate);
+    let compared =
+        Route::Compare(Compare { base: previous.id.clone(), new: vec![run.to_owned()], ..Compare::default() });
+    let (glyph, word) = match points {
+        it if it > 0.05 => ("▲", "up"),
+        it if it < -0.05 => ("▼", "down"),
+        _ => ("", "as before"),
+    };
+    html! {
+        a href=(compared) title={ "Compare with " (visible_line(&previous.id)) } {
+            @if glyph.is_empty() { "±0.0" } @else { (format!("{points:+.1}")) " " span aria-hidden="true" { (glyph) } }
+            span.hidden { " points, " (word) }
+        }
     }
 }
 
@@ -107,8 +178,7 @@ pub(crate) fn row_markup(row: &RunRow) -> Markup {
         return html! {
             tr.unreadable data-row="" data-run=(row.id) {
                 td {}
-                td { (line(&row.id)) }
-                td colspan="8" { (verdict::condition(&entry.condition)) " " (sentence(reason)) }
+                td colspan="11" { (line(&row.id)) " " (verdict::condition(&entry.condition)) " " (sentence(reason)) }
             }
         };
     }
@@ -121,15 +191,40 @@ pub(crate) fn row_markup(row: &RunRow) -> Markup {
     html! {
         tr data-row="" data-run=(row.id) {
             td { input type="checkbox" name="run" value=(row.id) aria-label={ "Select " (visible_line(&row.id)) }; }
-            th scope="row" { a.open href=(overview) title=(visible_line(&row.id)) { (line(short_id(&row.id))) } }
+            th scope="row" {
+                a.open href=(overview) title=(visible_line(&row.id)) { (line(short_id(&row.id))) }
+                @if row.is_base { " " span.tag title="Gates compare with this run" { "base" } }
+            }
             td { a href=(Route::Runs(Runs { suite: Some(entry.suite.clone()), ..Runs::default() })) { (line(&entry.suite)) } }
             td { @if let Some(at) = entry.started_at_ms { (moment(at)) } }
-            td { (verdict::condition(&entry.condition)) @if let Some(share) = share(&row.listing) { " " (share) } }
+            td { (result(row)) }
+            td.subject { (subjects(&row.facts.subjects)) }
             td.number { @if let Some(n) = entry.cases { (grouped(n)) } }
             td.number { (rate(entry.pass_rate)) }
-            td.wide { (bar::interval("pass rate", entry.pass_rate, row.interval)) (bar::slim("results of tasks", &parts)) }
+            td.number { @if let Some(previous) = &row.previous { (change(&row.id, entry.pass_rate, previous)) } @else { span.none { "–" } } }
+            td.wide { (bar::interval("pass rate", entry.pass_rate, row.facts.interval)) (bar::slim("results of tasks", &parts)) }
             td.number { @if let Some(cost) = cost_usd { (money(*cost)) } @else { span.none { "–" } } }
             td.number { @if let Some(wall) = wall { (duration(*wall)) } @else { span.none { "–" } } }
+        }
+    }
+}
+
+/// What a run came to: its conclusion where it has ended, else its state and how much is done.
+fn result(row: &RunRow) -> Markup {
+    html! {
+        @match (&row.listing.entry.condition, row.facts.conclusion) {
+            (RunCondition::Done, Some(conclusion)) => (verdict::conclusion(conclusion)),
+            (condition, _) => { (verdict::condition(condition)) @if let Some(share) = share(&row.listing) { " " (share) } },
+        }
+    }
+}
+
+fn subjects(names: &[String]) -> Markup {
+    html! {
+        @match names {
+            [] => span.none { "–" },
+            [one] => (excerpt(one, 28)),
+            [first, rest @ ..] => { (excerpt(first, 28)) " " span.hint title=(visible_line(&names.join(", "))) { "and " (rest.len()) " more" } },
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Tables of totals that several pages have: tasks, slices, subjects, dimensions.
 
-use jurat_core::report::{DimensionTotal, RunReport, SliceTotal, SubjectTotal, TaskTotal, interval};
+use std::collections::BTreeMap;
+
+use jurat_core::report::{DimensionTotal, RunReport, SliceTotal, SubjectTotal, TaskTotal, TaskVerdict, interval};
 use jurat_engine::view::query::{quoted_name, quoted_value};
 use jurat_report::{duration, grouped, money, rate, score};
 use maud::{Markup, html};
@@ -8,12 +10,16 @@ use maud::{Markup, html};
 use super::shell::cases;
 use crate::part::bar;
 use crate::part::text::{excerpt, line, lines};
+use crate::part::verdict::of_task;
 
 /// How many labels of a task are listed.
 const MOST_LABELS: usize = 6;
 
-pub(super) fn tasks(run: &str, report: &RunReport) -> Markup {
+/// Each task in a line. `scores` are those that tasks gave, by the id of the task.
+pub(super) fn tasks(run: &str, report: &RunReport, scores: &Scores) -> Markup {
     let has_marks = report.tasks.iter().any(|it| it.score.is_some() || !it.labels.is_empty());
+    let has_measured = report.tasks.iter().any(|it| it.counts.measured > 0);
+    let shows = Shows { has_marks, has_measured };
     html! {
         section aria-labelledby="tasks" {
             h2 id="tasks" { "Tasks" }
@@ -25,26 +31,53 @@ pub(super) fn tasks(run: &str, report: &RunReport) -> Markup {
                             th scope="col" { "Kind" }
                             th.number scope="col" { "Passed" }
                             th.number scope="col" { "Failed" }
+                            @if has_measured { th.number scope="col" { "Measured" } }
                             th.number scope="col" { "Skipped" }
                             th.number scope="col" { "Error" }
                             th.number scope="col" { "Pass rate" }
-                            th.wide scope="col" { "95 % interval" }
+                            th.wide scope="col" { "Results, 95 % interval" }
                             @if has_marks { th scope="col" { "Labels and scores" } }
                         }
                     }
-                    tbody { @for task in &report.tasks { (task_row(run, task, has_marks)) } }
+                    tbody { @for task in &report.tasks { (task_row(run, task, shows, scores)) } }
                 }
             }
         }
     }
 }
 
-fn task_row(run: &str, task: &TaskTotal, has_marks: bool) -> Markup {
+/// How the scores of a task are spread: the least, the most, and how many lie in each of some equal steps between them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Spread {
+    pub(crate) least: f64,
+    pub(crate) most: f64,
+    pub(crate) counts: Vec<u64>,
+}
+
+/// By the id of a task.
+pub(crate) type Scores = BTreeMap<String, Spread>;
+
+/// Which columns a table of tasks has beside those that all have.
+#[derive(Clone, Copy)]
+struct Shows {
+    has_marks: bool,
+    has_measured: bool,
+}
+
+fn task_row(run: &str, task: &TaskTotal, shows: Shows, scores: &Scores) -> Markup {
     let (counts, name) = (&task.counts, quoted_name(&task.id));
     let cell = |n: u64, word: &str| {
         let route = cases(run, &format!("task:{name}={word}"));
         html! { td.number { @if n > 0 { a href=(route) { (grouped(n)) } } @else { span.none { "0" } } } }
     };
+    let parts = [
+        (TaskVerdict::Passed, counts.passed),
+        (TaskVerdict::Failed, counts.failed),
+        (TaskVerdict::Measured, counts.measured),
+        (TaskVerdict::Error, counts.errored),
+        (TaskVerdict::Skipped, counts.skipped),
+    ];
+    let parts = parts.map(|(verdict, n)| bar::Part { look: of_task(verdict), n, route: None });
     html! {
         tr data-row="" {
             th scope="row" {
@@ -54,12 +87,20 @@ fn task_row(run: &str, task: &TaskTotal, has_marks: bool) -> Markup {
             td { (line(&task.kind)) }
             (cell(counts.passed, "passed"))
             (cell(counts.failed, "failed"))
+            @if shows.has_measured { (cell(counts.measured, "measured")) }
             (cell(counts.skipped, "skipped"))
             (cell(counts.errored, "error"))
             td.number { (rate(counts.pass_rate())) }
-            td.wide { (bar::interval(&task.id, counts.pass_rate(), task.interval())) }
-            @if has_marks { td.labels { (marks(run, task, &name)) } }
+            td.wide { (bar::interval(&task.id, counts.pass_rate(), task.interval())) (bar::slim(&task.id, &parts)) }
+            @if shows.has_marks { td.labels { (marks(run, task, &name)) @if let Some(it) = scores.get(&task.id) { (spread(&task.id, it)) } } }
         }
+    }
+}
+
+fn spread(task: &str, it: &Spread) -> Markup {
+    let (least, most) = (score(it.least), score(it.most));
+    html! {
+        span.spread { span { (least) } (bar::columns(&format!("scores of {task} from {least} to {most}"), &it.counts)) span { (most) } }
     }
 }
 

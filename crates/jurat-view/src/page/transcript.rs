@@ -2,6 +2,7 @@
 
 use jurat_core::report::scenario::ScenarioGraph;
 use jurat_core::report::transcript::{EdgeStep, OutcomeStep, Transcript, Turn};
+use jurat_core::scenario::TurnFailure;
 use jurat_report::{pretty_json, score};
 use maud::{Markup, html};
 
@@ -20,9 +21,9 @@ pub(super) fn section(page: &CasePage, it: &Transcript, graph: Option<&ScenarioG
                 @if let Some(status) = &it.status { "ended: " strong { (line(status)) } " · " }
                 (it.turns.len()) " of at most " (it.turn_limit) " turns"
             }
-            @if let Some((node, failure)) = &it.failure { p.note { "At " code { (line(node)) } ": " (sentence(&format!("{failure:?}"))) } }
+            @if let Some((node, failure)) = &it.failure { p.note { "At " code { (line(node)) } ": " (failed(failure)) } }
             div.split.beside {
-                @if let Some(graph) = graph { div.drawing { (graph::conversation(graph, it, page.route.turn)) } }
+                @if let Some(graph) = graph { div.drawing { (graph::conversation(graph, it, page.route.turn, &|turn| page.at_turn(turn))) } }
                 ol.turns {
                     @for (ix, turn) in it.turns.iter().enumerate() { (one_turn(page, it, ix, turn)) }
                 }
@@ -33,6 +34,11 @@ pub(super) fn section(page: &CasePage, it: &Transcript, graph: Option<&ScenarioG
             }
         }
     }
+}
+
+/// Why a turn failed, and where.
+fn failed(failure: &TurnFailure) -> Markup {
+    html! { (sentence(&failure.reason)) " " span.tag { (failure.category.name()) } " " span.tag { (line(&failure.stage)) } }
 }
 
 fn one_turn(page: &CasePage, it: &Transcript, ix: usize, turn: &Turn) -> Markup {
@@ -54,7 +60,7 @@ fn one_turn(page: &CasePage, it: &Transcript, ix: usize, turn: &Turn) -> Markup 
             @if let Some(sent) = &turn.sent { details { summary { "Sent as" } pre tabindex="0" { (lines(sent)) } } }
             @if let Some(reply) = &turn.reply { div.said.answered { span.who { "replied" } (lines(reply)) } }
             @for step in &turn.tool_calls { (tool(step)) }
-            @if let Some(failure) = &turn.failure { p.note { (sentence(&format!("{failure:?}"))) } }
+            @if let Some(failure) = &turn.failure { p.note { (failed(failure)) } }
             @if let Some(error) = &turn.update_error { p.note { "The state was not updated: " (sentence(error)) } }
             (fields(turn))
             (routing(turn))

@@ -89,6 +89,39 @@ pub(crate) fn interval(label: &str, value: Option<f64>, interval: Option<Interva
     }
 }
 
+/// Counts as columns beside each other, from 0. A column is at most a twelfth as wide as the drawing, so that few of them do not look like a wall.
+pub(crate) fn columns(label: &str, counts: &[u64]) -> Markup {
+    let most = counts.iter().copied().max().unwrap_or(1).max(1) as f64;
+    let step = (WIDTH / counts.len().max(1) as f64).min(WIDTH / 12.0);
+    let said: Vec<String> = counts.iter().map(|it| grouped(*it)).collect();
+    html! {
+        svg.columns viewBox="0 0 100 40" preserveAspectRatio="none" role="img" aria-label={ (visible_line(label)) ": " (said.join(", ")) } {
+            rect.ground x="0" y="39" width="100" height="1" {}
+            @for (ix, count) in counts.iter().enumerate().filter(|(_, it)| **it > 0) {
+                @let height = (39.0 * *count as f64 / most).max(1.0);
+                rect.point x=(place(ix as f64 * step)) y=(place(39.0 - height)) width=(place(step * 0.88)) height=(place(height)) {}
+            }
+        }
+    }
+}
+
+/// Rates from the oldest to the newest as a line between 0 and 100 %.
+pub(crate) fn trend(label: &str, rates: &[f64]) -> Markup {
+    let step = WIDTH / rates.len().saturating_sub(1).max(1) as f64;
+    let points: Vec<String> = rates
+        .iter()
+        .enumerate()
+        .map(|(ix, it)| format!("{},{}", place(ix as f64 * step), place(19.0 - 18.0 * it)))
+        .collect();
+    let said: Vec<String> = rates.iter().map(|it| rate(Some(*it))).collect();
+    html! {
+        svg.trend viewBox="0 0 100 20" preserveAspectRatio="none" role="img" aria-label={ (visible_line(label)) ": " (said.join(", ")) } {
+            rect.ground x="0" y="19" width="100" height="0.5" {}
+            polyline points=(points.join(" ")) {}
+        }
+    }
+}
+
 /// To a hundredth, so that the text of a page does not depend on the last digits of a sum.
 pub(crate) fn place(number: f64) -> f64 {
     (number * 100.0).round() / 100.0 + 0.0

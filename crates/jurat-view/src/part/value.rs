@@ -1,7 +1,7 @@
 //! Values of cases: texts as texts, everything else as indented JSON; what is long is cut, says so, and is one click away.
 
-use jurat_format::value::Val;
-use jurat_report::{bytes, pretty_json, visible};
+use jurat_format::value::{Val, parse_json};
+use jurat_report::{bytes, counted, grouped, pretty_json, visible, visible_line};
 use maud::{Markup, html};
 use similar::{ChangeTag, TextDiff};
 
@@ -19,8 +19,81 @@ pub(crate) fn value(value: &Val<'_>, whole: &Route) -> Markup {
             (text(it, whole))
             details.rendered { summary { "As Markdown" } (markdown::markdown(it)) }
         },
-        Val::Str(it) => text(it, whole),
+        Val::Str(it) => html! {
+            (text(it, whole))
+            @if let Some(json) = inner_json(it) { details.rendered { summary { "As JSON" } (text(&json, whole)) } }
+        },
         other => text(&pretty_json(other), whole),
+    }
+}
+
+/// The same as indented JSON, where a text holds an object or a list: models answer so.
+fn inner_json(text: &str) -> Option<String> {
+    if !text.starts_with(['{', '[']) || text.len() > ROOM {
+        return None;
+    }
+    let parsed = parse_json(text).ok()?;
+    matches!(parsed.value, Val::Map(_) | Val::List(_)).then(|| pretty_json(&parsed.value))
+}
+
+/// How many values a tree has, and how many members of one value. What is left out is one click away.
+const MOST_NODES: usize = 400;
+const MOST_MEMBERS: usize = 100;
+
+/// What is longer is folded.
+const SHORT: usize = 1_200;
+
+/// A value as a tree whose branches fold.
+pub(crate) fn tree(value: &Val<'_>, whole: &Route) -> Markup {
+    branch(value, whole, &mut { MOST_NODES })
+}
+
+fn branch(it: &Val<'_>, whole: &Route, room: &mut usize) -> Markup {
+    *room = room.saturating_sub(1);
+    match it {
+        Val::Map(map) if !map.is_empty() => {
+            let members = map.iter().map(|(key, it)| (visible_line(key).into_owned(), it));
+            members_of(members, map.len(), "member", whole, room)
+        }
+        Val::List(items) if !items.is_empty() => {
+            let items_of = items.iter().zip(1..).map(|(it, number)| (format!("{number}."), it));
+            members_of(items_of, items.len(), "item", whole, room)
+        }
+        Val::Str(it) if !is_short(it) => value(&Val::Str(it.clone()), whole),
+        it => {
+            html! { code.leaf { bdi { (visible_line(&it.as_str().map_or_else(|| it.to_string(), str::to_owned))) } } }
+        }
+    }
+}
+
+/// Whether a text fits on a line.
+fn is_short(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 80 && !text.contains('\n')
+}
+
+/// The members of a map or a list, each below its name.
+fn members_of<'v>(
+    members: impl Iterator<Item = (String, &'v Val<'v>)>,
+    n: usize,
+    word: &str,
+    whole: &Route,
+    room: &mut usize,
+) -> Markup {
+    let (mut shown, mut parts) = (0, Vec::new());
+    for (name, it) in members.take(MOST_MEMBERS) {
+        if *room == 0 {
+            break;
+        }
+        parts.push((name, branch(it, whole, room)));
+        shown += 1;
+    }
+    let is_short = parts.iter().map(|(_, it)| it.0.len()).sum::<usize>() < SHORT;
+    html! {
+        details.branch open[is_short] {
+            summary { (counted(n as u64, word)) }
+            dl.members { @for (name, part) in &parts { dt { bdi { (name) } } dd { (part) } } }
+            @if shown < n { p.hint { (grouped((n - shown) as u64)) " more. " a href=(whole) { "Show it whole" } } }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Verdicts: a glyph and a word, never colour alone.
 
 use jurat_core::report::{RunCondition, TaskVerdict};
-use jurat_core::verdict::CaseVerdict;
+use jurat_core::verdict::{CaseVerdict, Conclusion};
 use jurat_engine::view::Code;
 use maud::{Markup, html};
 
@@ -60,6 +60,19 @@ pub(crate) fn of_code(code: Code) -> Look {
 /// Glyph and word.
 pub(crate) fn badge(look: Look) -> Markup {
     html! { span class={ "badge " (look.class) } { span.glyph aria-hidden="true" { (look.glyph) } " " (look.word) } }
+}
+
+/// What a run came to.
+pub(crate) fn conclusion(conclusion: Conclusion) -> Markup {
+    let look = match conclusion {
+        Conclusion::Passed => PASSED,
+        Conclusion::Failed => FAILED,
+        Conclusion::Undecided => Look { word: "undecided", ..ERROR },
+        Conclusion::Limited | Conclusion::Nothing | Conclusion::Interrupted => {
+            Look { word: conclusion.name(), ..NOT_RUN }
+        }
+    };
+    badge(look)
 }
 
 /// How far a run has come.

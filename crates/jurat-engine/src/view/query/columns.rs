@@ -207,6 +207,17 @@ impl Columns<'_> {
         self.column(Name::Groups(path.to_owned()), |it| it.as_ref().map_or(0, size), read)
     }
 
+    /// Computes what cases have at the paths of `group_by` from their rows, for a run that does not say. `each` is called for every row that was looked at.
+    pub fn compute_groups(&self, view: &RunView, each: &mut dyn FnMut()) -> Result<(), ViewError> {
+        let paths = &view.plan().group_by;
+        for (path, texts) in paths.iter().zip(super::grouping::of_rows(view, paths, each)?) {
+            let bytes = size(&texts);
+            let key = (self.generation.clone(), Name::Groups(path.to_string()));
+            self.cache.put(key, Arc::new(Some(texts)), bytes);
+        }
+        Ok(())
+    }
+
     /// How long each case took, in microseconds; `u64::MAX` where that was not measured.
     pub fn took(&self, view: &RunView) -> Result<Arc<Vec<u64>>, ViewError> {
         let read = || {

@@ -10,6 +10,7 @@
 //! * Most terms are about [`columns`], which are read whole. What looks into rows and messages is decided last, case by case, and can be interrupted.
 
 mod columns;
+mod grouping;
 mod mask;
 mod order;
 mod probe;
