@@ -208,6 +208,11 @@ async function evidenceTree(visit) {
   const trace = page.locator("dl.members > dd").filter({ hasText: "100,000 items" }).first();
   assert.equal(await trace.locator("details.branch").first().evaluate((it) => it.open), false);
   assert.match(await trace.textContent(), /more\. Show it whole/);
+  // However deep a tree is, a narrow page does not scroll sideways.
+  const { cases } = await viewer.json(`/runs/${runs.agents}/cases.json`);
+  const narrow = await visit.page(viewer, `/runs/${runs.agents}/cases/${encoded(cases[0].id)}`, { viewport: { width: 320, height: 700 } });
+  await narrow.keyboard.press("e");
+  assert.ok((await narrow.evaluate(() => document.documentElement.scrollWidth)) <= 320);
 }
 
 async function markdown(visit) {

@@ -166,7 +166,10 @@ pub fn spending_note(line: &Line) -> String {
         parts.push(format!("p95 {} → {}", amount(&line.about, base.0), amount(&line.about, new.0)));
     }
     if line.left_out > 0 {
-        parts.push(format!("{} without a price on one side are left out", words::counted(line.left_out, "case")));
+        let lacks = if matches!(line.about, About::Cost(_)) { "a price" } else { "a known number" };
+        let verb = if line.left_out == 1 { "is" } else { "are" };
+        let cases = words::counted(line.left_out, "case");
+        parts.push(format!("{cases} without {lacks} on one side {verb} left out"));
     }
     if line.reused > 0 {
         parts
