@@ -39,12 +39,12 @@ function make() {
   if (existsSync(join(folder, "made"))) return;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, ".jurat/runs"), { recursive: true });
-  const tasks = [...Array(TASKS).keys()].map((it) => `  - { id: t${it}, field_path: answer, operator: does_not_contain, expected_value: "${it}${it}" }`);
+  const tasks = [...Array(TASKS).keys()].map((it) => `  - { id: t${it}, field_path: answer, operator: not_contains, expected_value: "${it}${it}" }`);
   for (const [shift, name] of ["base", "new"].entries()) {
     writeRows("rows.jsonl", shift * 11);
     writeFileSync(join(folder, "suite.yaml"), `suite: million\nrecords: rows.jsonl\ngroup_by: [lang]\ntasks:\n${tasks.join("\n")}\n`);
     const done = spawnSync(paths.jurat, ["run", "suite.yaml"], { cwd: folder, encoding: "utf8", maxBuffer: 1 << 28 });
-    if (done.status === null || done.status > 3) throw new Error(`the run ${name}: ${done.stderr}`);
+    if (done.status === null || done.status > 1) throw new Error(`the run ${name}: ${done.stderr}`);
   }
   writeFileSync(join(folder, "made"), "");
 }
