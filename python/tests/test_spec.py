@@ -58,7 +58,7 @@ def test_every_section_of_a_suite_has_a_place() -> None:
     sections = {key for key, it in spec_source.schema()["properties"].items() if not it.get("deprecated")}
     parameters = set(inspect.signature(suite).parameters) | {"suite"}
     # Files have these, or another class makes them.
-    elsewhere = {"description", "include", "tools", "templates", "rubrics", "evaluators", "deterministic_checks", "evaluation", "security_policy", "campaign", "python"}
+    elsewhere = {"description", "include", "tools", "templates", "rubrics", "evaluators", "deterministic_checks", "evaluation", "security_policy", "campaign", "python", "prices"}
     assert sections - elsewhere <= parameters, sections - elsewhere - parameters
 
 

@@ -24,6 +24,9 @@ pub(crate) struct Models {
     /// Ask each model one short question, and fail when one does not answer
     #[arg(long)]
     ping: bool,
+    /// Print the built-in prices, to begin a file of your own with
+    #[arg(long, conflicts_with = "ping")]
+    prices: bool,
     #[command(flatten)]
     profiles: ProfileOptions,
     #[command(flatten)]
@@ -41,6 +44,10 @@ impl Models {
     }
 
     fn list(&self) -> Result<Exit, Failure> {
+        if self.prices {
+            io::stdout().lock().write_all(jurat::built_in_prices().as_bytes())?;
+            return Ok(Exit::Good);
+        }
         let checked = definition::read(&self.file, &self.profiles).ok_or(Failure::Printed)?;
         let options = self.options.options();
         let lines: Vec<Line> = match self.ping {
@@ -84,6 +91,7 @@ fn facts(model: &ConfiguredModel, ping: Option<&Ping>) -> Vec<(&'static str, Str
         ("key", model.key.clone().or(no_key)),
         ("structured", model.structured.clone()),
         ("price", is_remote.then(|| model.price.as_ref().map_or_else(|| "unknown".to_owned(), price))),
+        ("price from", model.price_source.clone()),
         ("limits", Some(limits(model)).filter(|it| !it.is_empty())),
         ("problem", model.problem.clone()),
         ("ping", ping.map(ping_words)),
@@ -142,6 +150,8 @@ fn object((model, ping): &Line) -> Value {
         ("key", text(&model.key)),
         ("structured", text(&model.structured)),
         ("price", price),
+        ("price_source", text(&model.price_source)),
+        ("price_date", text(&model.price_date)),
         ("max_tokens", model.max_tokens.map(Val::from)),
         ("rpm", model.rpm.map(Val::from)),
         ("tpm", model.tpm.map(Val::from)),

@@ -7,6 +7,7 @@
 //! * [`scenario`]: conversations along a graph;
 //! * [`template`]: what is read from an answer, and how it is rated;
 //! * [`outcome`]: criteria over a whole scenario;
+//! * [`application`]: an application of the author's own that is asked over HTTP;
 //! * [`agent`]: how agents are started, and what they report;
 //! * [`artifact`]: what a run of an agent leaves;
 //! * [`check`]: deterministic checks of it;
@@ -30,6 +31,7 @@
 //! * [`stopping`]: when a run knows enough to stop; [`power`]: how many rows a question needs.
 
 pub mod agent;
+pub mod application;
 pub mod artifact;
 pub mod calibration;
 pub mod case;

@@ -12,6 +12,7 @@ use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Map, Node, Span, Spanned, Val, Value};
 
+use crate::application::{self, REQUEST, RESPONSE, ReplyPaths, RequestText};
 use crate::foreign;
 
 /// A model and how it is asked.
@@ -33,6 +34,10 @@ pub struct ModelSettings {
     pub rpm: Option<u64>,
     pub tpm: Option<u64>,
     pub timeout: Option<Duration>,
+    /// What an application is sent.
+    pub request: Option<RequestText>,
+    /// Where in the reply of an application things are.
+    pub response: Option<Spanned<ReplyPaths>>,
     /// All of them as they were written, those that go into each request included.
     pub written: Vec<(&'static str, Spanned<Value>)>,
 }
@@ -77,23 +82,43 @@ choices! {
     }
 }
 
-const INPUT: Field<f64> = Field::required("input", shape::AMOUNT, "dollars per million input tokens");
-const OUTPUT: Field<f64> = Field::required("output", shape::AMOUNT, "dollars per million output tokens");
+/// The keys of a price, wherever one is written.
+pub(crate) mod price_fields {
+    use jurat_format::field::Field;
+    use jurat_format::fields::Fields;
+    use jurat_format::reader::Reading;
+    use jurat_format::shape;
 
-const CACHED: Field<f64> = Field::optional(
-    "cached",
-    shape::AMOUNT,
-    "dollars per million input tokens that are read from the provider's cache",
-)
-.default_words("as `input`");
-const CACHE_WRITE: Field<f64> = Field::optional(
-    "cache_write",
-    shape::AMOUNT,
-    "dollars per million input tokens that are written into the provider's cache",
-)
-.default_words("as `input`");
+    use super::TokenPrice;
 
-static TOKEN_PRICE: Object = Object { what: "a price", keys: &[INPUT.key, OUTPUT.key, CACHED.key, CACHE_WRITE.key] };
+    pub(crate) const INPUT: Field<f64> = Field::required("input", shape::AMOUNT, "dollars per million input tokens");
+    pub(crate) const OUTPUT: Field<f64> = Field::required("output", shape::AMOUNT, "dollars per million output tokens");
+
+    pub(crate) const CACHED: Field<f64> = Field::optional(
+        "cached",
+        shape::AMOUNT,
+        "dollars per million input tokens that are read from the provider's cache",
+    )
+    .default_words("as `input`");
+    pub(crate) const CACHE_WRITE: Field<f64> = Field::optional(
+        "cache_write",
+        shape::AMOUNT,
+        "dollars per million input tokens that are written into the provider's cache",
+    )
+    .default_words("as `input`");
+
+    pub(crate) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<TokenPrice> {
+        let (input, output) = (fields.read(reading, &INPUT), fields.read(reading, &OUTPUT));
+        let (cached, cache_write) = (fields.read(reading, &CACHED), fields.read(reading, &CACHE_WRITE));
+        let (input, output) = input.zip(output)?;
+        Some(TokenPrice { input, output, cached, cache_write })
+    }
+}
+
+static TOKEN_PRICE: Object = Object {
+    what: "a price",
+    keys: &[price_fields::INPUT.key, price_fields::OUTPUT.key, price_fields::CACHED.key, price_fields::CACHE_WRITE.key],
+};
 
 const EFFORT: Field<Effort> = Field::optional("effort", shape::choice(), "how much the model thinks");
 const BUDGET: Field<i64> = Field::optional("budget", shape::integer::<1>(), "maximum number of tokens of reasoning");
@@ -135,7 +160,7 @@ const PRICE: Field<TokenPrice> = Field::optional(
     Shape::new(Form::Object(&TOKEN_PRICE), price),
     "what tokens cost, for budgets and reports",
 )
-.default_words("the built-in prices");
+.default_words("that of the file of `prices`, else the built-in price");
 const STRUCTURED: Field<Structured> =
     Field::optional("structured", shape::choice(), "how the endpoint is sent the schema of a reply")
         .default_words("as the provider documents it");
@@ -168,6 +193,25 @@ macro_rules! placed {
     };
 }
 
+/// What an application is sent. It has a place of its own, and is part of the endpoint.
+const OF_REQUEST: Setting = Setting {
+    key: REQUEST.key,
+    is_sent: true,
+    read: |settings, reading, node| {
+        settings.request = Some(REQUEST.read_node(reading, node)?);
+        Some(())
+    },
+};
+
+const OF_RESPONSE: Setting = Setting {
+    key: RESPONSE.key,
+    is_sent: true,
+    read: |settings, reading, node| {
+        settings.response = Some(Spanned::new(RESPONSE.read_node(reading, node)?, node.span));
+        Some(())
+    },
+};
+
 /// A setting that goes into each request as it was written.
 macro_rules! sent {
     ($field:ident) => {
@@ -175,11 +219,13 @@ macro_rules! sent {
     };
 }
 
-static SETTINGS: [Setting; 15] = [
+static SETTINGS: [Setting; 17] = [
     placed!(BASE_URL, base_url),
     placed!(API_KEY_ENV, api_key_env),
     placed!(API_KEY_COMMAND, api_key_command),
     placed!(HEADERS, headers),
+    OF_REQUEST,
+    OF_RESPONSE,
     sent!(TEMPERATURE),
     sent!(TOP_P),
     sent!(MAX_TOKENS),
@@ -242,6 +288,9 @@ pub(crate) fn read(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Op
             settings.read(reading, key.name, value);
         }
     }
+    if let (Some(request), Some(response)) = (&settings.request, &settings.response) {
+        reading.problems_of(application::mismatch(request, response));
+    }
     let model = fields.node(&PROVIDER_AND_MODEL).and_then(|it| provider_and_model(reading, role, it))?;
     Some(Model { model, settings })
 }
@@ -268,10 +317,7 @@ fn headers(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec
 
 fn price(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<TokenPrice> {
     let fields = TOKEN_PRICE.fields(reading, node)?;
-    let (input, output) = (fields.read(reading, &INPUT), fields.read(reading, &OUTPUT));
-    let (cached, cache_write) = (fields.read(reading, &CACHED), fields.read(reading, &CACHE_WRITE));
-    let (input, output) = input.zip(output)?;
-    Some(TokenPrice { input, output, cached, cache_write })
+    price_fields::read(reading, &fields)
 }
 
 fn reasoning(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<()> {

@@ -265,7 +265,9 @@ impl Effects<'_> {
         {
             attempt = logged.attempt + 1;
             // Another request at the same site is the site of another suite: it is asked.
+            // A conversation that the performer remembers is begun again as a whole.
             if logged.key == key
+                && !(performer.is_stateful && at.site.asker.turn().is_some())
                 && let outcome = read_outcome(request.kind(), &logged.outcome)?
                 && request.reuse(&outcome, is_shared) >= Reuse::SameRun
             {

@@ -186,7 +186,9 @@ impl Perform for Models {
             Request::Model(request) => {
                 let Ready { model, endpoint, key, .. } = self.by_role.get(&request.model)?;
                 let key = PerformerKey::Endpoint(key);
-                Some(Performer { key, endpoint: Some(endpoint), is_shared: !model.is_local() })
+                // The application that is evaluated changes between runs, and its answers with it.
+                let is_shared = !model.is_local() && !model.is_application();
+                Some(Performer { key, endpoint: Some(endpoint), is_shared, is_stateful: model.has_sessions() })
             }
             Request::Action(action) => {
                 Some(self.performer_of(action).unwrap_or_else(|| Performer::of_actions(Value::Null, false)))

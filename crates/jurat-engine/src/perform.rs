@@ -86,12 +86,14 @@ pub struct Performer<'p> {
     pub endpoint: Option<&'p Arc<Endpoint>>,
     /// Whether other cases and runs may use its results; see [`Request::reuse`].
     pub is_shared: bool,
+    /// Whether its results depend on what it was asked before in the same conversation: an interrupted one is begun again.
+    pub is_stateful: bool,
 }
 
 impl Performer<'_> {
     /// Anything but a model.
     pub fn of_actions(digest: Value, is_shared: bool) -> Performer<'static> {
-        Performer { key: PerformerKey::Digest(digest), endpoint: None, is_shared }
+        Performer { key: PerformerKey::Digest(digest), endpoint: None, is_shared, is_stateful: false }
     }
 }
 

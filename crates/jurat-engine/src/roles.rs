@@ -299,7 +299,7 @@ impl Resolving<'_> {
         place: Option<Span>,
     ) -> Option<Found> {
         match describe(spec, settings, self.env) {
-            Ok(model) => Some(Found { model, folder, place }),
+            Ok(model) => Some(Found { model: model.with_prices(self.suite.prices.as_ref()), folder, place }),
             Err(error) => {
                 self.unresolved(&error, place);
                 None

@@ -178,6 +178,16 @@ impl Model {
         }
     }
 
+    /// Whether it is an application of the author's own.
+    pub fn is_application(&self) -> bool {
+        matches!(&self.kind, Kind::Http(http) if http.codec == Codec::APPLICATION)
+    }
+
+    /// Whether it remembers conversations, so that what it answers depends on what it was asked before.
+    pub fn has_sessions(&self) -> bool {
+        matches!(&self.kind, Kind::Http(http) if http.codec.has_sessions(&self.endpoint))
+    }
+
     /// Whether it is on this machine, so that asking it costs nothing.
     pub fn is_local(&self) -> bool {
         !matches!(self.kind, Kind::Http(_))

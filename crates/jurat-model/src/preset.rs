@@ -311,6 +311,21 @@ pub(crate) static PRESETS: &[Preset] = &[
         tested: "llama.cpp",
         ..LOCAL
     },
+    Preset {
+        names: &["http"],
+        doc: "an application of yours: [below](#applications)",
+        codec: Codec::APPLICATION,
+        needs_key: false,
+        path: |it| it.path.to_owned(),
+        settings: |settings, _| {
+            let template = settings.iter().find(|(name, _)| name == "request").map(|(_, it)| it.to_json());
+            if !has(settings, "structured") && !template.is_some_and(|it| it.contains("output_schema")) {
+                settings.push(("structured".to_owned(), Val::from(Structured::Prompt.name().to_owned())));
+            }
+        },
+        tested: "an application of this project",
+        ..CHAT
+    },
 ];
 
 /// Where models of Vertex AI are, before the publisher.
@@ -364,6 +379,7 @@ impl Preset {
     pub(crate) fn row(&self) -> String {
         let quoted =
             |names: &[&str], then: &str| names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(then);
+        let variable = if self.base_url_env.is_empty() { "base_url" } else { self.base_url_env };
         let usual = self.addresses.first().map_or_else(String::new, |it| format!("`{it}`, or "));
         let key = match (self.key_env, self.is_signed, self.needs_key) {
             ([], ..) => "none".to_owned(),
@@ -373,6 +389,7 @@ impl Preset {
         };
         let names = quoted(self.names, ", also ");
         let way = self.structured.unwrap_or(Structured::JsonSchema).name();
-        format!("| {names} | {} | {usual}`{}` | {key} | `{way}` | {} |\n", self.doc, self.base_url_env, self.tested)
+        let way = if self.codec == Codec::APPLICATION { Structured::Prompt.name() } else { way };
+        format!("| {names} | {} | {usual}`{variable}` | {key} | `{way}` | {} |\n", self.doc, self.tested)
     }
 }

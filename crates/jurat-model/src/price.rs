@@ -2,12 +2,14 @@
 //!
 //! `prices.json` is a table of the providers' list prices on the day that stands in it. It knows models whose price is one number for
 //! each kind of token; models that cost more above some length of the prompt are left out, because a budget must not be overspent.
-//! A suite's own `price` wins, and at another address than the provider's own nothing is known.
+//! A suite's own `price` wins, then the file that it names under `prices`, whatever the address; at another address than the provider's own the table says nothing.
 
+use std::fmt;
 use std::sync::LazyLock;
 
 use jurat_core::effect::Usage;
 use jurat_core::model::TokenPrice;
+use jurat_core::suite::PriceList;
 use serde::Deserialize;
 
 /// What a million tokens cost, in dollars.
@@ -47,13 +49,59 @@ pub fn list_price(provider: &str, model: &str) -> Option<Price> {
     Some(Price { input, output, cached, cache_write })
 }
 
+/// Where the price of a model comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PriceSource {
+    /// `price` of the model.
+    Suite,
+    /// A file that the suite names, with its date.
+    File { file: String, date: Option<String> },
+    /// The table of this version.
+    BuiltIn,
+}
+
+impl fmt::Display for PriceSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PriceSource::Suite => f.write_str("`price` of the model"),
+            PriceSource::File { file, date: Some(date) } => write!(f, "`{file}`, prices of {date}"),
+            PriceSource::File { file, date: None } => write!(f, "`{file}`, without a date"),
+            PriceSource::BuiltIn => write!(f, "built-in list prices of {}", table_date()),
+        }
+    }
+}
+
+impl PriceSource {
+    /// The day whose price it is, when that is known.
+    pub fn date(&self) -> Option<&str> {
+        match self {
+            PriceSource::Suite => None,
+            PriceSource::File { date, .. } => date.as_deref(),
+            PriceSource::BuiltIn => Some(table_date()),
+        }
+    }
+}
+
+/// The price that a file has for `provider/model`.
+pub(crate) fn of_list(list: &PriceList, spec: &str) -> Option<Price> {
+    let (provider, model) = spec.split_once('/')?;
+    let of_provider = || list.prices.iter().filter(|it| it.provider == provider);
+    let line =
+        of_provider().find(|it| it.model == model).or_else(|| of_provider().find(|it| is_version_of(model, &it.model)));
+    line.map(|it| it.price.into())
+}
+
+/// The built-in table, as a file of prices has it.
+pub fn table() -> &'static str {
+    include_str!("prices.json")
+}
+
 /// The day whose prices the table has: `2025-12-01`.
 pub fn table_date() -> &'static str {
     &TABLE.date
 }
 
-static TABLE: LazyLock<Table> =
-    LazyLock::new(|| serde_json::from_str(include_str!("prices.json")).expect("the table of prices is JSON"));
+static TABLE: LazyLock<Table> = LazyLock::new(|| serde_json::from_str(table()).expect("the table of prices is JSON"));
 
 #[derive(Deserialize)]
 struct Table {

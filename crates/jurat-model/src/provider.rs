@@ -6,8 +6,9 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use jurat_core::effect::{Endpoint, Message, ModelRequest};
+use jurat_core::effect::Endpoint;
 use jurat_core::model::ModelSettings;
+use jurat_core::suite::PriceList;
 use jurat_format::problem::{listed, listed_all, nearest};
 use jurat_format::value::Value;
 
@@ -16,7 +17,7 @@ use crate::codec::{Codec, Unsupported};
 use crate::dotenv::objection_to;
 use crate::model::filled;
 use crate::preset::{PRESETS, Place, Preset};
-use crate::price::{Price, list_price};
+use crate::price::{self, Price, PriceSource, list_price};
 use crate::transport::secret::Secrets;
 use crate::{exec, function, script};
 
@@ -38,6 +39,8 @@ pub struct ResolvedModel {
     pub address_env: Vec<String>,
     /// What tokens cost: the author's price, else the provider's list price.
     pub price: Option<Price>,
+    /// Where that comes from.
+    pub price_source: Option<PriceSource>,
     /// The most requests a minute.
     pub rpm: Option<u64>,
     /// The most tokens a minute.
@@ -77,8 +80,12 @@ pub enum ResolveError {
         reason: String,
     },
     /// The provider has no usual address.
-    #[error("`{model}` needs an address: set `{variable}` in the environment or in a file `.env`, or write `base_url`")]
-    NoAddress { model: String, variable: String },
+    #[error("`{model}` needs an address: {}write `base_url`", or_variable(variable))]
+    NoAddress {
+        model: String,
+        /// The variable that may hold it; empty when there is none.
+        variable: String,
+    },
     /// A variable of the usual address holds something that is no part of an address.
     #[error("`{model}` cannot be asked: `{variable}` may hold letters, digits, `-`, `_` and `.` only")]
     BadPart { model: String, variable: String },
@@ -171,11 +178,10 @@ fn over_http(
         settings: preset.completed(sent(settings), host.as_deref().unwrap_or_default()),
         headers: headers.to_vec(),
     };
-    let question = ModelRequest::new("", vec![Message::User(String::new())]);
-    if let Err(problem) = codec.encode(&endpoint, &question, false) {
+    if let Err(problem) = codec.check(&endpoint) {
         return Err(ResolveError::Unsupported { model: spec.to_owned(), problem });
     }
-    let list_price = || is_usual.then(|| list_price(preset.price_list, model)).flatten();
+    let list_price = is_usual.then(|| list_price(preset.price_list, model)).flatten();
     Ok(ResolvedModel {
         name: spec.to_owned(),
         endpoint,
@@ -184,7 +190,8 @@ fn over_http(
         key_env: key.variable,
         key_command: key.command,
         address_env,
-        price: price(settings).or_else(list_price),
+        price_source: price_source(settings, list_price.as_ref()),
+        price: price(settings).or(list_price),
         rpm: settings.rpm,
         tpm: settings.tpm,
         timeout: settings.timeout,
@@ -210,7 +217,7 @@ fn addressed(
         return given(expanded_address(base_url, env)?, placeholders(base_url).map(str::to_owned).collect());
     }
     let variable = preset.base_url_env.to_owned();
-    if let Some(text) = env(&variable) {
+    if let Some(text) = env(&variable).filter(|_| !variable.is_empty()) {
         return given(text, vec![variable]);
     }
     let is_known = |it: &&&str| placeholders(it).all(|it| env(it).is_some());
@@ -279,6 +286,11 @@ fn sent(settings: &ModelSettings) -> Vec<(String, Value)> {
     settings.sent().map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
+fn price_source(settings: &ModelSettings, built_in: Option<&Price>) -> Option<PriceSource> {
+    let of_suite = settings.price.map(|_| PriceSource::Suite);
+    of_suite.or(built_in.map(|_| PriceSource::BuiltIn))
+}
+
 fn price(settings: &ModelSettings) -> Option<Price> {
     settings.price.map(Price::from)
 }
@@ -316,7 +328,7 @@ pub(crate) fn keys_sent_to(base_url_env: &str) -> &'static [&'static str] {
 
 /// Whether an address is taken from a variable without being asked to by the suite.
 pub(crate) fn is_address(variable: &str) -> bool {
-    PRESETS.iter().any(|it| it.base_url_env == variable) || variable.ends_with("_BASE_URL")
+    PRESETS.iter().any(|it| it.base_url_env == variable && !variable.is_empty()) || variable.ends_with("_BASE_URL")
 }
 
 /// The names of all providers.
@@ -340,6 +352,13 @@ pub fn table() -> String {
     providers().map(row).fold(head.to_owned(), |table, row| table + &row)
 }
 
+fn or_variable(variable: &str) -> String {
+    match variable {
+        "" => String::new(),
+        _ => format!("set `{variable}` in the environment or in a file `.env`, or "),
+    }
+}
+
 fn suggestion(name: &str) -> String {
     nearest(name, names()).map_or_else(String::new, |it| format!("; did you mean `{it}`?"))
 }
@@ -359,11 +378,23 @@ impl ResolvedModel {
         let codec = codec.embedding().ok_or_else(|| ResolveError::NoEmbeddings { model: self.name.clone() })?;
         self.endpoint.codec = codec.name().to_owned();
         self.endpoint.codec_revision = codec.revision();
-        let question = ModelRequest::new("", vec![Message::User(String::new())]);
-        match codec.encode(&self.endpoint, &question, false) {
-            Ok(_) => Ok(self),
+        match codec.check(&self.endpoint) {
+            Ok(()) => Ok(self),
             Err(problem) => Err(ResolveError::Unsupported { model: self.name, problem }),
         }
+    }
+
+    /// The same model with the price that a file has for it, unless the suite gives one.
+    pub fn with_prices(mut self, list: Option<&PriceList>) -> ResolvedModel {
+        if self.price_source != Some(PriceSource::Suite)
+            && let Some(list) = list
+            && let Some(price) = price::of_list(list, &self.name)
+        {
+            let PriceList { file, date, .. } = list;
+            self.price_source = Some(PriceSource::File { file: file.clone(), date: date.clone() });
+            self.price = Some(price);
+        }
+        self
     }
 
     /// Whether it is asked for embeddings.
@@ -489,7 +520,7 @@ impl Provider {
 impl Local {
     /// A script, a program or a function.
     fn resolved(&self, spec: &str, model: &str, settings: &ModelSettings) -> Result<ResolvedModel, ResolveError> {
-        let of_network = ["base_url", "api_key_env", "api_key_command", "headers", "structured"];
+        let of_network = ["base_url", "api_key_env", "api_key_command", "headers", "structured", "request", "response"];
         let is_set = |it: &Value| it.as_map().is_none_or(|it| !it.is_empty());
         let mut written = settings.written.iter();
         if let Some((setting, _)) = written.find(|(name, it)| of_network.contains(name) && is_set(&it.value)) {
@@ -516,6 +547,7 @@ impl Local {
             key_header: None,
             region: None,
             address_env: Vec::new(),
+            price_source: price_source(settings, None),
             price: price(settings),
             rpm: settings.rpm,
             tpm: settings.tpm,

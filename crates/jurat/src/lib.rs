@@ -185,7 +185,7 @@ pub use evaluator::{Evaluator, EvaluatorOutput, Return};
 pub use export::{Export, TextOptions};
 pub use journal::Journal;
 pub use model::{IntoReply, Model, Question, Reply};
-pub use models::{ConfiguredModel, Ping};
+pub use models::{ConfiguredModel, Ping, built_in_prices};
 pub use output::Output;
 pub use problems::{Problem, Problems};
 pub use prompt::{ChatMessage, ChatPart, Prompt};

@@ -6,6 +6,7 @@ use std::time::Duration;
 use jurat_core::effect::{Message, ModelRequest, Outcome};
 use jurat_core::model::{ModelSettings, TokenPrice};
 use jurat_format::value::Val;
+use jurat_model::price::PriceSource;
 use jurat_model::provider::{ResolvedModel, describe};
 use jurat_model::{Asker, Model, Proxies, ResolveError, Transport, TransportOptions, Unmetered};
 use jurat_store::Disk;
@@ -29,8 +30,12 @@ pub struct ConfiguredModel {
     pub key: Option<String>,
     /// How it is sent the schema of a reply; nothing where there is no choice.
     pub structured: Option<String>,
-    /// What tokens cost: the suite's price, else the list price.
+    /// What tokens cost: the suite's price, else that of its file of prices, else the list price. Unknown is absent, never 0.
     pub price: Option<TokenPrice>,
+    /// Where the price comes from, in words.
+    pub price_source: Option<String>,
+    /// The day whose price it is, where that is known.
+    pub price_date: Option<String>,
     /// The most output tokens of a reply.
     pub max_tokens: Option<u64>,
     /// The most requests a minute.
@@ -55,7 +60,7 @@ pub enum Ping {
     },
     /// It did not, for this reason.
     Failed(String),
-    /// There is nothing to be reached: a script or a function.
+    /// There is nothing to be reached: a script or a function, or an application that is asked about rows alone.
     Skipped,
 }
 
@@ -99,7 +104,7 @@ impl Checked {
             let resolved = self.resolved(it, &env);
             let ping = match resolved.clone() {
                 Err(error) => Ping::Failed(error.to_string()),
-                Ok(model) if is_local(&model) => Ping::Skipped,
+                Ok(model) if is_local(&model) || needs_row(&it.settings) => Ping::Skipped,
                 Ok(model) => match Model::open(model, &it.folder, &Disk, &env) {
                     Err(error) => Ping::Failed(error.to_string()),
                     Ok(model) => runtime.block_on(asked(&transport, &model, &it.role)),
@@ -139,9 +144,13 @@ impl Checked {
     fn resolved(&self, it: &Written<'_>, env: &dyn Fn(&str) -> Option<String>) -> Result<ResolvedModel, ResolveError> {
         let tasks = self.0.plan.iter().flat_map(|it| &it.tasks);
         let embeds = tasks.filter_map(|it| it.work.embedder()).any(|role| role == it.role);
-        let model = describe(it.spec, &it.settings, env)?;
+        let model = describe(it.spec, &it.settings, env)?.with_prices(self.0.suite.prices.as_ref());
         if embeds { model.embedding() } else { Ok(model) }
     }
+}
+
+fn needs_row(settings: &ModelSettings) -> bool {
+    settings.request.as_ref().is_some_and(|it| it.template.reads("row"))
 }
 
 fn is_local(model: &ResolvedModel) -> bool {
@@ -160,6 +169,8 @@ fn configured(
         key: None,
         structured: None,
         price: None,
+        price_source: None,
+        price_date: None,
         max_tokens: None,
         rpm: written.settings.rpm,
         tpm: written.settings.tpm,
@@ -176,6 +187,8 @@ fn configured(
         Some(Val::I(number)) => u64::try_from(*number).ok(),
         _ => None,
     };
+    configured.price_source = model.price_source.as_ref().map(ToString::to_string);
+    configured.price_date = model.price_source.as_ref().and_then(PriceSource::date).map(str::to_owned);
     configured.price = model.price.map(|it| TokenPrice {
         input: it.input,
         output: it.output,
@@ -214,4 +227,13 @@ async fn asked(transport: &Transport, model: &Model, role: &str) -> Ping {
         Outcome::Fault(fault) => Ping::Failed(fault.message),
         other => Ping::Failed(format!("{other:?}")),
     }
+}
+
+/// The built-in table of prices, in the form of a file that a suite names under `prices`.
+///
+/// ```
+/// assert!(jurat::built_in_prices().contains("\"date\""));
+/// ```
+pub fn built_in_prices() -> &'static str {
+    jurat_model::price::table()
 }

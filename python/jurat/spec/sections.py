@@ -45,13 +45,16 @@ class Model(Part):
         api_key_env: The environment variable that holds the API key; default: the provider's usual variable.
         api_key_command: A command that prints the API key, for keys that change.
         headers: Further headers of each request.
+        request: What an application (`http/NAME`) is sent; `${prompt}`, `${messages}`, `${row.path}`, `${session}` and others are filled
+            in.
+        response: Where in the reply of an application (`http/NAME`) things are, as field paths; default: the whole reply is the answer.
         temperature: The sampling temperature.
         top_p: Nucleus sampling: the share of probability that is sampled from.
         max_tokens: Maximum number of output tokens of a reply.
         seed: The seed of sampling.
         reasoning: How much the model thinks before it answers: an effort, or `{ effort }` or `{ budget }`; default: as the provider does.
         extra: Further members of each request, by the provider's names.
-        price: What tokens cost, for budgets and reports; default: the built-in prices.
+        price: What tokens cost, for budgets and reports; default: that of the file of `prices`, else the built-in price.
         structured: How the endpoint is sent the schema of a reply; default: as the provider documents it.
         timeout: How long a request may take, such as `15m`, or a number of seconds; default: "--request-timeout".
         rpm: Rate limit: requests per minute.
@@ -63,6 +66,8 @@ class Model(Part):
     api_key_env: str | None = None
     api_key_command: str | None = None
     headers: Mapping[str, str] | None = None
+    request: Mapping[str, Any] | None = None
+    response: Mapping[str, Any] | None = None
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = None

@@ -1,6 +1,7 @@
 //! The command as a user runs it.
 
 mod agreement;
+mod applications;
 mod breaker;
 mod calibrations;
 mod campaigns;

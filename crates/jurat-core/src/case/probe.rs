@@ -159,8 +159,9 @@ fn request(ask: &PlannedAsk, question: &Question, row: &Val<'_>, files: &FoundFi
         Asking::Chat(chat) => messages.extend(chat.bound(context, files)?),
         Asking::Row => messages.push(Message::User(row.to_json())),
     }
+    let row = ask.row_of(&question.model, row);
     let request = ModelRequest::new(question.model.clone(), messages);
-    Ok(ModelRequest { output: ask.output.clone(), repeat: question.replicate, ..request })
+    Ok(ModelRequest { output: ask.output.clone(), repeat: question.replicate, row, ..request })
 }
 
 /// A file that a request names, and what is in it or why that cannot be used.

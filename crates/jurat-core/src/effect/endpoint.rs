@@ -4,7 +4,7 @@ use jurat_format::value::Value;
 
 /// Who is asked, with everything that decides what is sent. Nothing in it is secret: keys and headers from the environment are
 /// named, not held.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Endpoint {
     /// How requests are written: `openai_chat`, `anthropic_messages`, `script`, …
     pub codec: String,

@@ -177,6 +177,11 @@ impl Framing {
             ToolChoice::Named(name) => self.text(b'n', name),
         }
         self.number(b'#', u64::from(request.repeat));
+        // A request without it has the key that it always had.
+        if request.row != Val::Null {
+            self.tag(b'w');
+            self.value(&request.row);
+        }
     }
 
     fn action(&mut self, action: &Action) {

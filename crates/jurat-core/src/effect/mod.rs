@@ -40,7 +40,7 @@ pub use messages::Messages;
 pub use outcome::{Answer, Attempt, Fault, FaultKind, Finish, Outcome, Served, Usage};
 pub use parts::{Part, Parts};
 pub use reasoning::Reasoning;
-pub use request::{Message, ModelRequest, Request, Tool, ToolCall, ToolChoice};
+pub use request::{Message, ModelRequest, Request, Tool, ToolCall, ToolChoice, UsedTool};
 pub use reuse::Reuse;
 pub use role::Role;
 pub use schema::Schema;

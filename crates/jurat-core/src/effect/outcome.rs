@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{FaultClass, Ran, Reasoning, Returned, Role, ToolCall};
+use super::{FaultClass, Ran, Reasoning, Returned, Role, ToolCall, UsedTool};
 use crate::verdict::StopReason;
 
 /// What became of a request.
@@ -26,6 +26,8 @@ pub struct Answer {
     pub text: String,
     /// The tools it wants to call.
     pub tool_calls: Vec<ToolCall>,
+    /// The tools that it called itself: an application does, a model cannot.
+    pub used: Vec<UsedTool>,
     /// What it thought before, where its provider shows it.
     pub reasoning: Option<Box<Reasoning>>,
     pub finish: Finish,
@@ -36,6 +38,8 @@ pub struct Answer {
     pub served: Served,
     /// How long the request that was answered took; waiting for a turn and failed requests are not in it.
     pub latency: Duration,
+    /// How long its first words took, where it came in pieces.
+    pub first_token: Option<Duration>,
     /// When the answer was complete, in milliseconds since 1970.
     pub at_ms: u64,
     /// How many requests it took, failed ones included.
@@ -50,12 +54,14 @@ impl Answer {
         Answer {
             text: text.into(),
             tool_calls: Vec::new(),
+            used: Vec::new(),
             reasoning: None,
             finish: Finish::Stop,
             usage: None,
             cost_usd: None,
             served: Served::default(),
             latency: Duration::ZERO,
+            first_token: None,
             at_ms: 0,
             n_requests: 1,
             failed: Vec::new(),

@@ -25,12 +25,13 @@ impl Request {
     pub fn is_same(&self, other: &Request) -> bool {
         match (self, other) {
             (Request::Model(request), Request::Model(other)) => {
-                let ModelRequest { model: _, messages, output, tools, tool_choice, repeat } = &**request;
+                let ModelRequest { model: _, messages, output, tools, tool_choice, repeat, row } = &**request;
                 other.messages == *messages
                     && other.output == *output
                     && other.tools == *tools
                     && other.tool_choice == *tool_choice
                     && other.repeat == *repeat
+                    && other.row == *row
             }
             (Request::Action(action), Request::Action(other)) => action == other,
             (Request::Model(_), Request::Action(_)) | (Request::Action(_), Request::Model(_)) => false,
@@ -63,13 +64,23 @@ pub struct ModelRequest {
     pub tool_choice: ToolChoice,
     /// Which repetition of the same question this is: answers to equal questions are distinguished by it.
     pub repeat: u32,
+    /// What an application is sent of the row beside the messages; null for anything else.
+    pub row: Value,
 }
 
 impl ModelRequest {
     /// A conversation, and nothing else.
     pub fn new(model: impl Into<Role>, messages: impl Into<Messages>) -> ModelRequest {
         let (model, messages) = (model.into(), messages.into());
-        ModelRequest { model, messages, output: None, tools: Vec::new(), tool_choice: ToolChoice::Auto, repeat: 0 }
+        ModelRequest {
+            model,
+            messages,
+            output: None,
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            repeat: 0,
+            row: Value::Null,
+        }
     }
 }
 
@@ -148,6 +159,15 @@ pub struct ToolCall {
     pub name: String,
     /// What it is called with. Text that is not JSON stays text.
     pub arguments: Value,
+}
+
+/// A tool that the subject called itself, as it reports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UsedTool {
+    pub call: ToolCall,
+    /// What it returned, when that is known.
+    pub output: Option<String>,
+    pub is_error: bool,
 }
 
 /// A tool that a model may call.

@@ -12,7 +12,7 @@ use super::roles::Roles;
 use super::{PlannedJudge, TaskIx};
 use crate::chat::Chat;
 use crate::check::DIMENSIONS;
-use crate::effect::{Messages, ModelRequest, Schema, ToolChoice};
+use crate::effect::{Messages, ModelRequest, Schema};
 use crate::evaluation::{Brief, CheckSeen, OnFailedCheck, Profile, Slot, messages, reply_schema};
 use crate::judge::ReplyForm;
 use crate::output::CompiledSchema;
@@ -58,12 +58,9 @@ impl PlannedEvaluation {
         let ready = self.brief(case);
         let messages = Messages::from(messages(&self.profile, &ready.brief, evidence, checks));
         let request = |slot: &Slot| ModelRequest {
-            model: slot.model.as_str().into(),
-            messages: messages.clone(),
             output: Some(ready.output.clone()),
-            tools: Vec::new(),
-            tool_choice: ToolChoice::Auto,
             repeat: slot.repeat,
+            ..ModelRequest::new(slot.model.as_str(), messages.clone())
         };
         self.profile.slots.iter().map(request).collect()
     }

@@ -30,12 +30,12 @@ use std::sync::Arc;
 
 use jurat_compare::Assertion;
 use jurat_format::problem::{Code, Problem, Problems, Severity};
-use jurat_format::value::{FieldPath, Projection, Step, Value};
+use jurat_format::value::{FieldPath, Projection, Step, Val, Value};
 use jurat_format::{codes, id::same_id};
 
 use crate::agent::AgentCase;
 use crate::chat::Chat;
-use crate::effect::Schema;
+use crate::effect::{Role, Schema};
 use crate::evaluator::binding::Binding;
 use crate::judge::ReplyForm;
 use crate::output::CompiledSchema;
@@ -167,6 +167,8 @@ pub struct PlannedAsk {
     pub max_retries: u32,
     /// What is done to an answer before it is judged.
     pub transform: Option<Transform>,
+    /// What applications are sent of the row beside the messages, by role.
+    pub row_paths: Vec<(String, Vec<FieldPath>)>,
 }
 
 /// What is asked about a row.
@@ -187,6 +189,16 @@ impl PlannedAsk {
     /// What is asked in messages. All of them stand beside the same definition.
     pub fn chats(&self) -> impl Iterator<Item = &Chat> {
         self.prompts.iter().filter_map(|(_, it)| if let Asking::Chat(chat) = it { Some(chat) } else { None })
+    }
+
+    /// What the application that has a role is sent of a row beside the messages: the fields that its request reads; null for a model.
+    pub fn row_of(&self, role: &Role, row: &Val<'_>) -> Value {
+        let Some((_, paths)) = self.row_paths.iter().find(|(it, _)| it == role.name()) else { return Value::Null };
+        let Some(fields) = row.as_map().filter(|_| paths.iter().all(|it| it.root().is_some())) else {
+            return row.clone().into_owned();
+        };
+        let read = fields.iter().filter(|(name, _)| paths.iter().any(|it| it.root() == Some(*name)));
+        Val::Map(read.map(|(name, value)| (name.to_owned(), value.clone().into_owned())).collect())
     }
 
     /// How often the model is asked at most for one answer: once, or as often as it may be given results of tools.
@@ -253,7 +265,7 @@ impl Plan {
             .map(|(ix, task)| planned(suite, &graph, ix, task, needs[ix].as_ref()))
             .collect::<Option<_>>()?;
         let group_by = suite.group_by.iter().map(|it| it.value.clone()).collect();
-        let ask = suite.ask.as_ref().map(planned_ask);
+        let ask = suite.ask.as_ref().map(|it| planned_ask(suite, it));
         let scenarios = planned_scenarios(suite)?;
         Some(Plan {
             tasks,
@@ -320,7 +332,7 @@ fn planned_scenarios(suite: &Suite) -> Option<Vec<Arc<CompiledScenario>>> {
     suite.scenarios.iter().map(ready).collect()
 }
 
-fn planned_ask(ask: &Ask) -> PlannedAsk {
+fn planned_ask(suite: &Suite, ask: &Ask) -> PlannedAsk {
     let schema = ask.output.as_ref().and_then(|it| CompiledSchema::compile(&it.schema).ok());
     let prompts = ask.prompts.iter().map(|it| (it.name.clone(), Asking::Chat(it.prompt.chat.clone())));
     let row = ask.whole_row.then(|| ("row".to_owned(), Asking::Row));
@@ -334,6 +346,7 @@ fn planned_ask(ask: &Ask) -> PlannedAsk {
         tool_filter: ask.tool_filter.clone(),
         max_retries: ask.max_retries,
         transform: ask.transform.clone(),
+        row_paths: ask.subjects().into_iter().filter_map(|it| probes::row_paths(suite, it)).collect(),
     }
 }
 

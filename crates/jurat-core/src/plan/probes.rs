@@ -5,20 +5,22 @@ use std::collections::hash_map::Entry;
 
 use jurat_format::codes;
 use jurat_format::problem::{Problem, Problems, listed_all};
-use jurat_format::value::{Span, Spanned, Value};
+use jurat_format::value::{FieldPath, Span, Spanned, Value};
 
 use super::base::{Base, Cases};
-use super::context::{self, Reader};
+use super::context::{self, Read, Reader};
 use super::judges;
 use super::roles::Roles;
 use super::servers;
 use super::shape::Shape;
+use crate::application::TemplateRead;
 use crate::evidence::probe;
 use crate::suite::lost::Part;
 use crate::suite::{Ask, AskPrompt, Model, SUBJECT, Suite, is_provider_and_model};
 
 /// Looks at `ask`, whose prompts see nothing but the rows.
 pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, rows: Option<&Shape>, problems: &mut Problems) {
+    without_row(suite, problems);
     let Some(ask) = &suite.ask else { return };
     problems.extend(no_rows(suite, ask));
     problems.extend(ask.prompts.iter().filter_map(|it| same_question(ask, it)));
@@ -33,6 +35,40 @@ pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, rows: Option<&Shape>, pr
     let prompts = ask.prompts.iter().map(|it| &it.prompt);
     context::of_prompts(ask.system.as_ref(), prompts)
         .for_each(|it| context::examine_base(suite, Reader::Ask, &rows, &it, problems));
+    for subject in ask.subjects() {
+        for (path, read) in row_reads(roles.models(subject)).filter(|(path, _)| !path.steps().is_empty()) {
+            let read = Read { path: &path, at: read.span, is_optional: read.is_optional };
+            context::examine_base(suite, Reader::Ask, &rows, &read, problems);
+        }
+    }
+}
+
+/// What the applications of a role read of the row, and where.
+fn row_reads(models: &[Model]) -> impl Iterator<Item = (FieldPath, &TemplateRead)> {
+    let reads = models.iter().filter_map(|it| it.settings.request.as_ref()).flat_map(|it| &it.reads);
+    reads.filter(|it| it.path.root() == Some("row")).map(|it| (it.path.rest(), it))
+}
+
+/// A role, and what its applications are sent of a row; `None` when they are sent nothing of it.
+pub(super) fn row_paths(suite: &Suite, role: &str) -> Option<(String, Vec<FieldPath>)> {
+    let models = &suite.models.iter().find(|it| it.name.value == role)?.models;
+    let requests = models.iter().filter_map(|it| it.settings.request.as_ref());
+    let paths: Vec<FieldPath> = requests.flat_map(|it| it.template.row_paths()).collect();
+    (!paths.is_empty()).then(|| (role.to_owned(), paths))
+}
+
+/// Applications that are to be sent something of a row, and are not asked about rows.
+fn without_row(suite: &Suite, problems: &mut Problems) {
+    let subjects = suite.ask.as_ref().map(Ask::subjects).unwrap_or_default();
+    for role in suite.models.iter().filter(|it| !subjects.contains(&it.name.value.as_str())) {
+        for (_, read) in row_reads(&role.models) {
+            let message =
+                format!("`${{{}}}` reads a row, and `{}` is not asked about rows", read.path, role.name.value);
+            let problem = Problem::new(&codes::WRONG_VALUE, message).at(read.span, "read here");
+            problems
+                .push(problem.help("only what `ask` asks is sent values of rows; a judge sees them in its `prompt`"));
+        }
+    }
 }
 
 /// What tasks see of a probe: the row, and what the probe adds.

@@ -18,6 +18,7 @@ mod load;
 pub(crate) mod lost;
 mod models;
 mod named;
+mod prices;
 mod prompts;
 mod records;
 pub mod reference;
@@ -40,6 +41,7 @@ pub use judge_file::{InputKind, JudgeFile, JudgeInput, JudgeStep};
 pub use judging::{Judge, JudgeArgument, UsedJudge};
 pub use load::{Loaded, load, load_policy, load_with};
 pub use models::Role;
+pub use prices::{ListedPrice, PriceList};
 pub use prompts::{ChatText, PromptRead, PromptText};
 pub use records::{
     CellType, Records, RowFile, RowFormat, RowSource, bad_row, directory_of_rows, file_without_rows, unreadable,
@@ -70,6 +72,8 @@ pub struct Suite {
     pub description: Option<String>,
     /// Which model plays which role.
     pub models: Vec<Role>,
+    /// List prices of models.
+    pub prices: Option<PriceList>,
     pub tools: Vec<ServerSpec>,
     pub records: Vec<Records>,
     /// What is asked about each row; nothing when the rows are what is evaluated.

@@ -13,7 +13,7 @@ use super::lost::Part;
 use super::task::read_id;
 use super::{
     Records, RowSource, Suite, agent_cases, agents, ask, campaign, deterministic_checks, evaluation, evaluators,
-    models, records, rubric, scenario, task, template, tools,
+    models, prices, records, rubric, scenario, task, template, tools,
 };
 use crate::gate::policy;
 use crate::verdict::thresholds;
@@ -50,7 +50,7 @@ const fn reserved(name: &'static str, doc: &'static str) -> Section {
     section(Key::reserved(name, doc), &[], nothing)
 }
 
-static SECTIONS: [Section; 26] = [
+static SECTIONS: [Section; 27] = [
     section(Key::optional("suite", Form::Text, "the name of the suite"), &[], |reading, suite, at| {
         let name = reading.text("`suite`", at.node);
         suite.name = if at.is_main { name } else { suite.name.take() };
@@ -67,6 +67,14 @@ static SECTIONS: [Section; 26] = [
     section(Key::optional("models", models::FORM, "the model for each role"), &[Part::Role], |reading, suite, at| {
         models::SECTION.read(reading, (&mut suite.lost, &mut suite.models), ("models", at.node), models::read);
     }),
+    section(
+        Key::optional("prices", Form::Text, "a file of list prices of models, in place of the built-in ones"),
+        &[],
+        |reading, suite, at| {
+            let prices = prices::read(reading, at.node);
+            suite.prices = if at.is_main { prices } else { suite.prices.take().or(prices) };
+        },
+    ),
     section(
         Key::optional("tools", tools::FORM, "tool servers (MCP) that models may call"),
         &[Part::Server],

@@ -12,7 +12,7 @@ use jurat_format::value::Value;
 use super::{Offer, bounded, text, why};
 use crate::effect::{
     Action, Answer, Asker, Fault, Finish, Message, Messages, ModelRequest, Outcome, Request, Slot, Step, StepSite,
-    ToolCall, Usage,
+    ToolCall, Usage, UsedTool,
 };
 use crate::verdict::StopReason;
 
@@ -52,7 +52,7 @@ pub struct Dialogue {
 pub struct ToolUse {
     /// What the model calls the call.
     pub id: String,
-    /// The server; `None` for a tool that does not exist.
+    /// The server; `None` for a tool that does not exist, or that the subject called itself.
     pub server: Option<String>,
     pub tool: String,
     /// What it was called with.
@@ -60,6 +60,13 @@ pub struct ToolUse {
     pub output: Option<String>,
     /// Whether that is an error.
     pub is_error: bool,
+}
+
+impl From<UsedTool> for ToolUse {
+    fn from(used: UsedTool) -> ToolUse {
+        let UsedTool { call: ToolCall { id, name: tool, arguments }, output, is_error } = used;
+        ToolUse { id, server: None, tool, arguments, output, is_error }
+    }
 }
 
 /// The result of a question.
@@ -212,7 +219,8 @@ impl Inquiry {
         let Phase::Asking { round, .. } = self.phase else { return };
         let mut request = self.request();
         self.note_costs(&answer);
-        let Answer { text, tool_calls, reasoning, finish, .. } = answer;
+        let Answer { text, tool_calls, used, reasoning, finish, .. } = answer;
+        self.dialogue.tool_uses.extend(used.into_iter().map(ToolUse::from));
         if let Some(reasoning) = reasoning.as_ref().filter(|it| !it.text.is_empty()) {
             let thoughts = &mut self.dialogue.reasoning;
             thoughts.push_str(if thoughts.is_empty() { "" } else { "\n\n" });

@@ -7,7 +7,7 @@ use jurat_core::effect::wire::{StoredRequest, outcome_json, read_outcome, reques
 use jurat_core::effect::{
     Answer, Attempt, EffectKey, Endpoint, EndpointKey, Fault, FaultClass, FaultKind, Finish, Message, Messages,
     ModelRequest, Outcome, PerformerKey, Printed, PrintedText, Reasoning, Request, Returned, Role, Schema, Served,
-    Tool, ToolCall, ToolChoice, Usage,
+    Tool, ToolCall, ToolChoice, Usage, UsedTool,
 };
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Value, parse_json};
@@ -197,6 +197,7 @@ fn requests() -> impl Strategy<Value = ModelRequest> {
             tools,
             tool_choice,
             repeat,
+            row: Value::Null,
         },
     )
 }
@@ -240,8 +241,14 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
     )
         .prop_map(
             |((text, tool_calls, reasoning, finish, usage, cost_usd), (served, latency, at_ms, n_requests, failed))| {
-                let (text, served) = (text, served);
+                let used = tool_calls.iter().cloned().map(|call| UsedTool {
+                    is_error: call.name.len().is_multiple_of(2),
+                    output: (!text.is_empty()).then(|| text.clone()),
+                    call,
+                });
                 Answer {
+                    used: used.collect(),
+                    first_token: at_ms.is_multiple_of(2).then_some(latency),
                     text,
                     tool_calls,
                     reasoning,

@@ -91,7 +91,7 @@ impl<'s> Scripted<'s> {
 impl Perform for Scripted<'_> {
     fn performer(&self, _: &Request) -> Option<Performer<'_>> {
         let key = PerformerKey::Endpoint(&self.key);
-        Some(Performer { key, endpoint: Some(&self.endpoint), is_shared: false })
+        Some(Performer { key, endpoint: Some(&self.endpoint), is_shared: false, is_stateful: false })
     }
 
     fn perform<'p>(&'p self, call: Call<'p>) -> LocalFuture<'p, Outcome> {

@@ -21,9 +21,9 @@ use super::body::{self, Json, Object};
 use super::gemini_generate::in_path;
 use super::settings::{Settings, Thinking};
 use super::{
-    ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Reply, Structured, Unsupported, WireRequest, arguments,
-    envelope, grouped, lenient, media, need_objects, not_empty, openai_chat, parsed, states, strict, structured,
-    system_first, value_of,
+    ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Reply, Sending, Structured, Unsupported, WireRequest,
+    arguments, envelope, grouped, lenient, media, need_objects, not_empty, openai_chat, parsed, states, strict,
+    structured, system_first, value_of,
 };
 
 /// The most tokens of a reply where a provider demands a bound and the author gives none. It stands in the endpoint's settings, so it
@@ -40,7 +40,7 @@ const MESSAGES: Entry = Entry {
     headers: HEADERS,
     encode,
     decode,
-    pieces: Some(Pieces { is_sse: true, events: || Box::<Stream>::default() }),
+    pieces: Some(Pieces { is_sse: |_| true, events: |_| Box::<Stream>::default() }),
     embedding: None,
 };
 
@@ -49,17 +49,21 @@ pub(super) static ON_VERTEX: Entry = Entry {
     name: "vertex_messages",
     revision: 1,
     headers: openai_chat::HEADERS,
-    encode: |endpoint, request, stream| {
+    encode: |endpoint, request, Sending { stream, .. }| {
         let body = body_of(endpoint, request, stream, |body| body.member("anthropic_version", "vertex-2023-10-16"))?;
         let method = if stream { "streamRawPredict" } else { "rawPredict" };
-        Ok(WireRequest { path: format!("/publishers/anthropic/models/{}:{method}", in_path(&endpoint.model)), body })
+        Ok(WireRequest::post(format!("/publishers/anthropic/models/{}:{method}", in_path(&endpoint.model)), body))
     },
     ..MESSAGES
 };
 
-fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
+fn encode(
+    endpoint: &Endpoint,
+    request: &ModelRequest,
+    Sending { stream, .. }: Sending<'_>,
+) -> Result<WireRequest, Unsupported> {
     let body = body_of(endpoint, request, stream, |body| body.member("model", &endpoint.model))?;
-    Ok(WireRequest { path: "/v1/messages".to_owned(), body })
+    Ok(WireRequest::post("/v1/messages".to_owned(), body))
 }
 
 /// The body of a request; `first` writes what says who is asked.
@@ -248,7 +252,7 @@ fn write_choice(body: &mut Object<'_, '_>, kind: &str, name: Option<&str>) {
     });
 }
 
-fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(_: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
     let message: MessageIn<'_> = parsed(body)?;
     let mut said = Said { stop_reason: message.stop_reason.0, ..Said::default() };
     for raw in message.content {
@@ -305,7 +309,7 @@ impl Said {
         let state = if self.blocks.is_empty() { Val::Null } else { Val::List(self.blocks) };
         let reasoning = Reasoning::new(self.thoughts, state);
         let text = self.answer.unwrap_or(self.text);
-        Reply { text, tool_calls: self.tool_calls, reasoning, finish, usage, cost_usd: None, served }
+        Reply { text, tool_calls: self.tool_calls, reasoning, finish, usage, served, ..Reply::default() }
     }
 }
 
@@ -413,6 +417,10 @@ impl Events for Stream {
             _ => {}
         }
         Ok(())
+    }
+
+    fn has_begun(&self) -> bool {
+        !self.text.is_empty() || !self.thoughts.is_empty() || !self.calls.is_empty()
     }
 
     fn finish(self: Box<Self>) -> Result<Reply, Failure> {

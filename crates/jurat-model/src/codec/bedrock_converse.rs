@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 
 use jurat_core::effect::{
-    Endpoint, Finish, Media, MediaKind, Message, ModelRequest, Part, Reasoning, Served, ToolCall, ToolChoice, Usage,
+    Endpoint, Finish, Media, MediaKind, Message, ModelRequest, Part, Reasoning, ToolCall, ToolChoice, Usage,
 };
 use jurat_format::value::{Val, Value};
 use serde::Deserialize;
@@ -29,7 +29,7 @@ pub(super) static ENTRY: Entry = Entry {
     headers: openai_chat::HEADERS,
     encode: |endpoint, request, _| {
         let body = body_of(endpoint, request)?;
-        Ok(WireRequest { path: format!("/model/{}/converse", in_path(&endpoint.model)), body })
+        Ok(WireRequest::post(format!("/model/{}/converse", in_path(&endpoint.model)), body))
     },
     decode,
     pieces: None,
@@ -220,7 +220,7 @@ fn write_choice(config: &mut Object<'_, '_>, choice: &ToolChoice) {
     }
 }
 
-fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(_: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
     let response: Response<'_> = parsed(body)?;
     let (mut text, mut tool_calls) = (String::new(), Vec::new());
     let (mut thoughts, mut sealed) = (String::new(), Vec::new());
@@ -249,7 +249,7 @@ fn decode(body: &[u8]) -> Result<Reply, Failure> {
     };
     let usage = response.usage.0.map(Usage::from);
     let reasoning = Reasoning::new(thoughts, if sealed.is_empty() { Val::Null } else { Val::List(sealed) });
-    Ok(Reply { text, tool_calls, reasoning, finish, usage, cost_usd: None, served: Served::default() })
+    Ok(Reply { text, tool_calls, reasoning, finish, usage, ..Reply::default() })
 }
 
 #[derive(Deserialize)]

@@ -33,10 +33,10 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Un
     }
     let body = body::write(None, |body| body.member("requests", &requests))?;
     let path = format!("/v1beta/models/{}:batchEmbedContents", gemini_generate::in_path(&endpoint.model));
-    Ok(WireRequest { path, body })
+    Ok(WireRequest::post(path, body))
 }
 
-fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(_: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
     let reply: Embeddings<'_> = parsed(body)?;
     let found: Vec<&RawValue> = reply.embeddings.iter().map(|it| it.values).collect();
     vectors::reply(&found, None, None)

@@ -16,8 +16,8 @@ use serde_json::value::RawValue;
 use super::body::{self, Json, Object, SchemaJson};
 use super::settings::{Settings, Thinking};
 use super::{
-    Entry, Events, Failure, Pieces, Reply, Structured, Unsupported, WireRequest, envelope, gemini_embed, grouped,
-    lenient, media, need_objects, not_empty, openai_chat, parsed, system_first,
+    Entry, Events, Failure, Pieces, Reply, Sending, Structured, Unsupported, WireRequest, envelope, gemini_embed,
+    grouped, lenient, media, need_objects, not_empty, openai_chat, parsed, system_first,
 };
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("x-goog-api-key", "${key}")];
@@ -30,7 +30,7 @@ const GENERATE: Entry = Entry {
     headers: HEADERS,
     encode,
     decode,
-    pieces: Some(Pieces { is_sse: true, events: || Box::<Stream>::default() }),
+    pieces: Some(Pieces { is_sse: |_| true, events: |_| Box::<Stream>::default() }),
     embedding: Some(&gemini_embed::ENTRY),
 };
 
@@ -39,18 +39,22 @@ pub(super) static ON_VERTEX: Entry = Entry {
     name: "vertex_generate",
     revision: 1,
     headers: openai_chat::HEADERS,
-    encode: |endpoint, request, stream| {
+    encode: |endpoint, request, Sending { stream, .. }| {
         let body = body_of(endpoint, request)?;
         let path = format!("/publishers/google/models/{}:{}", in_path(&endpoint.model), method(stream));
-        Ok(WireRequest { path, body })
+        Ok(WireRequest::post(path, body))
     },
     embedding: None,
     ..GENERATE
 };
 
-fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
+fn encode(
+    endpoint: &Endpoint,
+    request: &ModelRequest,
+    Sending { stream, .. }: Sending<'_>,
+) -> Result<WireRequest, Unsupported> {
     let body = body_of(endpoint, request)?;
-    Ok(WireRequest { path: format!("/v1beta/models/{}:{}", in_path(&endpoint.model), method(stream)), body })
+    Ok(WireRequest::post(format!("/v1beta/models/{}:{}", in_path(&endpoint.model), method(stream)), body))
 }
 
 fn method(stream: bool) -> &'static str {
@@ -217,7 +221,7 @@ impl<'c> CallId<'c> {
     }
 }
 
-fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(_: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
     let mut said = Stream::default();
     said.take(body)?;
     if !said.is_explained {
@@ -249,6 +253,10 @@ impl Events for Stream {
         }
         self.add(piece);
         Ok(())
+    }
+
+    fn has_begun(&self) -> bool {
+        !self.text.is_empty() || !self.thoughts.is_empty() || !self.tool_calls.is_empty()
     }
 
     fn finish(self: Box<Self>) -> Result<Reply, Failure> {
@@ -296,7 +304,7 @@ impl Stream {
         let Stream { text, thoughts, tool_calls, usage, served, .. } = self;
         // What must go back is in the ids of calls.
         let reasoning = Reasoning::new(thoughts, Val::Null);
-        Reply { text, tool_calls, reasoning, finish, usage, cost_usd: None, served }
+        Reply { text, tool_calls, reasoning, finish, usage, served, ..Reply::default() }
     }
 }
 

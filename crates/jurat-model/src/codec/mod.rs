@@ -13,6 +13,7 @@
 //! `seed`), `stream_options: none` where that member is refused, `reasoning: object` where settings of reasoning are members of an object.
 
 mod anthropic_messages;
+mod application;
 mod bedrock_converse;
 pub(crate) mod body;
 mod envelope;
@@ -36,7 +37,7 @@ use std::fmt;
 use std::time::Duration;
 
 use jurat_core::effect::{
-    Endpoint, FaultClass, Finish, Message, ModelRequest, Reasoning, Served, ToolCall, ToolChoice, Usage,
+    Endpoint, FaultClass, Finish, Message, ModelRequest, Reasoning, Served, ToolCall, ToolChoice, Usage, UsedTool,
 };
 use jurat_core::model::Structured;
 use jurat_format::value::{Val, Value, parse_json};
@@ -61,6 +62,7 @@ static ENTRIES: &[&Entry] = &[
     &openai_embeddings::ENTRY,
     &gemini_embed::ENTRY,
     &ollama_embed::ENTRY,
+    &application::ENTRY,
 ];
 
 /// What a codec consists of: one entry in a file of its own, and one line of [`ENTRIES`].
@@ -71,8 +73,8 @@ pub(crate) struct Entry {
     revision: u32,
     /// The provider's own headers. In their values `${key}` stands for the key.
     headers: &'static [(&'static str, &'static str)],
-    encode: fn(&Endpoint, &ModelRequest, bool) -> Result<WireRequest, Unsupported>,
-    decode: fn(&[u8]) -> Result<Reply, Failure>,
+    encode: fn(&Endpoint, &ModelRequest, Sending<'_>) -> Result<WireRequest, Unsupported>,
+    decode: fn(&Endpoint, &[u8]) -> Result<Reply, Failure>,
     /// How replies come in pieces; `None` when they never do.
     pieces: Option<Pieces>,
     /// The codec that asks the same provider for embeddings: itself when it does so.
@@ -82,14 +84,27 @@ pub(crate) struct Entry {
 /// How replies come in pieces.
 struct Pieces {
     /// Server-sent events, rather than a JSON object a line.
-    is_sse: bool,
-    events: fn() -> Box<dyn Events>,
+    is_sse: fn(&Endpoint) -> bool,
+    events: fn(&Endpoint) -> Box<dyn Events>,
 }
 
 /// What the events of a reply add up to.
 trait Events: fmt::Debug + Send {
     fn take(&mut self, data: &[u8]) -> Result<(), Failure>;
+    /// Whether something that the model said has come.
+    fn has_begun(&self) -> bool;
     fn finish(self: Box<Self>) -> Result<Reply, Failure>;
+}
+
+/// How a request is sent, beside what it asks.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sending<'s> {
+    /// Whether the reply is asked for in pieces.
+    pub stream: bool,
+    /// The session of an application that the conversation is held in, once there is one.
+    pub session: Option<&'s str>,
+    /// Whether it is the first request of its session.
+    pub is_first: bool,
 }
 
 /// A way of writing requests and reading replies.
@@ -105,6 +120,7 @@ impl Codec {
     pub(crate) const BEDROCK_CONVERSE: Codec = Codec(&bedrock_converse::ENTRY);
     pub(crate) const VERTEX_GENERATE: Codec = Codec(&gemini_generate::ON_VERTEX);
     pub(crate) const VERTEX_MESSAGES: Codec = Codec(&anthropic_messages::ON_VERTEX);
+    pub(crate) const APPLICATION: Codec = Codec(&application::ENTRY);
 
     /// Every codec.
     pub fn all() -> impl Iterator<Item = Codec> {
@@ -143,21 +159,54 @@ impl Codec {
 
     /// Writes a request for an endpoint; with `stream` the reply is asked for in pieces.
     pub fn encode(self, endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
+        self.encode_in(endpoint, request, Sending { stream, session: None, is_first: true })
+    }
+
+    /// Writes a request for an endpoint, in the session of an application where there is one.
+    pub fn encode_in(
+        self,
+        endpoint: &Endpoint,
+        request: &ModelRequest,
+        sending: Sending<'_>,
+    ) -> Result<WireRequest, Unsupported> {
         if request.tools.is_empty() && matches!(request.tool_choice, ToolChoice::Required | ToolChoice::Named(_)) {
             return Err(Unsupported::new("a tool must be called, and there is none"));
         }
         let way = endpoint.setting("structured").and_then(Val::as_str).and_then(Structured::named);
         let request = &*structured::prompted(request, way);
-        (self.0.encode)(endpoint, request, stream)
+        (self.0.encode)(endpoint, request, sending)
+    }
+
+    /// Whether an endpoint can be asked as it is written, as far as that depends on no request.
+    pub fn check(self, endpoint: &Endpoint) -> Result<(), Unsupported> {
+        if self == Codec::APPLICATION {
+            return application::check(endpoint);
+        }
+        self.encode(endpoint, &ModelRequest::new("", vec![Message::User(String::new())]), false).map(drop)
+    }
+
+    /// Whether an endpoint remembers conversations by a session, so that its answers depend on what it was asked before.
+    pub fn has_sessions(self, endpoint: &Endpoint) -> bool {
+        self == Codec::APPLICATION && application::of(endpoint).is_ok_and(|it| it.has_sessions())
+    }
+
+    /// Whether an endpoint makes the ids of its sessions itself, and says them in its first reply.
+    pub(crate) fn names_sessions(self, endpoint: &Endpoint) -> bool {
+        self == Codec::APPLICATION && application::of(endpoint).is_ok_and(|it| it.reply.session.is_some())
+    }
+
+    /// Whether replies come in pieces, whatever was asked for.
+    pub(crate) fn always_streams(self, endpoint: &Endpoint) -> bool {
+        self == Codec::APPLICATION && application::form(endpoint).is_some()
     }
 
     /// Reads a reply that came in one piece.
-    pub fn decode(self, received: &Received<'_>) -> Result<Reply, Failure> {
+    pub fn decode(self, endpoint: &Endpoint, received: &Received<'_>) -> Result<Reply, Failure> {
         if !(200..300).contains(&received.status) {
             return Err(Failure::Api(envelope::read(received)));
         }
         let request_id = |name: &str| (received.header)(name).map(str::to_owned);
-        let mut reply = (self.0.decode)(received.body)?;
+        let mut reply = (self.0.decode)(endpoint, received.body)?;
         if let Some(id) = ["x-request-id", "request-id", "x-amzn-requestid"].into_iter().find_map(request_id) {
             reply.served.request_id = Some(id);
         }
@@ -168,8 +217,8 @@ impl Codec {
     }
 
     /// Reads a reply that comes in pieces.
-    pub fn stream(self) -> StreamDecoder {
-        StreamDecoder::new(self.0)
+    pub fn stream(self, endpoint: &Endpoint) -> StreamDecoder {
+        StreamDecoder::new(self.0, endpoint)
     }
 }
 
@@ -202,13 +251,22 @@ pub(crate) fn without_last<'p>(path: &'p str, segment: &str) -> &'p str {
     }
 }
 
-/// A request as it is sent: a POST to the endpoint's address with `path` after it, and with the [headers](Codec::headers) of the codec.
+/// A request as it is sent: to the endpoint's address with `path` after it, and with the [headers](Codec::headers) of the codec.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireRequest {
+    pub method: &'static str,
     /// What comes after the address.
     pub path: String,
-    /// The body, which is JSON.
+    /// What the body is; `None` without one.
+    pub content_type: Option<&'static str>,
     pub body: Vec<u8>,
+}
+
+impl WireRequest {
+    /// A POST of JSON.
+    fn post(path: String, body: Vec<u8>) -> WireRequest {
+        WireRequest { method: "POST", path, content_type: Some("application/json"), body }
+    }
 }
 
 /// What came back.
@@ -235,6 +293,8 @@ pub struct Reply {
     pub text: String,
     /// The tools it wants to call.
     pub tool_calls: Vec<ToolCall>,
+    /// The tools that an application called itself.
+    pub used: Vec<UsedTool>,
     /// What it thought before, where its provider shows it.
     pub reasoning: Option<Box<Reasoning>>,
     pub finish: Finish,
@@ -242,6 +302,10 @@ pub struct Reply {
     /// What it cost in dollars, where a gateway says.
     pub cost_usd: Option<f64>,
     pub served: Served,
+    /// The session of an application that it belongs to, where that says so.
+    pub session: Option<String>,
+    /// How long the first words took, where it came in pieces.
+    pub first_token: Option<Duration>,
 }
 
 impl Reply {

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use super::body::{self, Json, Object, SchemaJson};
 use super::settings::Settings;
 use super::{
-    Entry, Events, Failure, Pieces, Reply, Structured, Unsupported, WireRequest, envelope, lenient, media,
+    Entry, Events, Failure, Pieces, Reply, Sending, Structured, Unsupported, WireRequest, envelope, lenient, media,
     need_objects, ollama_embed, parsed,
 };
 
@@ -27,11 +27,15 @@ pub(super) static ENTRY: Entry = Entry {
     headers: HEADERS,
     encode,
     decode,
-    pieces: Some(Pieces { is_sse: false, events: || Box::<Stream>::default() }),
+    pieces: Some(Pieces { is_sse: |_| false, events: |_| Box::<Stream>::default() }),
     embedding: Some(&ollama_embed::ENTRY),
 };
 
-fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
+fn encode(
+    endpoint: &Endpoint,
+    request: &ModelRequest,
+    Sending { stream, .. }: Sending<'_>,
+) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
     media::need(request, "Ollama", &[(MediaKind::Image, &[])])?;
     settings.no_structured("Ollama", &[Structured::Tool])?;
@@ -75,7 +79,7 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
         // Left out, it would be true.
         body.member("stream", &stream);
     })?;
-    Ok(WireRequest { path: "/api/chat".to_owned(), body })
+    Ok(WireRequest::post("/api/chat".to_owned(), body))
 }
 
 fn write_message(body: &mut Object<'_, '_>, message: &Message) {
@@ -103,7 +107,7 @@ fn write_message(body: &mut Object<'_, '_>, message: &Message) {
     }
 }
 
-fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(_: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
     let mut stream = Stream::default();
     stream.take(body)?;
     stream.reply()
@@ -152,6 +156,10 @@ impl Events for Stream {
         Ok(())
     }
 
+    fn has_begun(&self) -> bool {
+        !self.text.is_empty() || !self.thoughts.is_empty() || !self.tool_calls.is_empty()
+    }
+
     fn finish(self: Box<Self>) -> Result<Reply, Failure> {
         self.reply()
     }
@@ -172,7 +180,7 @@ impl Stream {
         let state = if self.thoughts.is_empty() { Val::Null } else { Val::from(self.thoughts.clone()) };
         let reasoning = Reasoning::new(self.thoughts, state);
         let (text, tool_calls, usage) = (self.text, self.tool_calls, self.usage);
-        Ok(Reply { text, tool_calls, reasoning, finish, usage, cost_usd: None, served })
+        Ok(Reply { text, tool_calls, reasoning, finish, usage, served, ..Reply::default() })
     }
 }
 

@@ -24,10 +24,10 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Un
         // Left out, a text that is too long would be cut without a word.
         body.member("truncate", &false);
     })?;
-    Ok(WireRequest { path: "/api/embed".to_owned(), body })
+    Ok(WireRequest::post("/api/embed".to_owned(), body))
 }
 
-fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(_: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
     let reply: Embeddings<'_> = parsed(body)?;
     let usage = reply.prompt_eval_count.0.map(|input| Usage { input, ..Usage::default() });
     vectors::reply(&reply.embeddings, usage, reply.model.0)

@@ -18,8 +18,8 @@ use serde_json::value::RawValue;
 use super::body::{self, Json, Object, SchemaJson};
 use super::settings::{Settings, Thinking};
 use super::{
-    ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Reply, Structured, Unsupported, WireRequest, arguments,
-    arguments_text, envelope, lenient, media, openai_embeddings, parsed, strict, value_of,
+    ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Reply, Sending, Structured, Unsupported, WireRequest,
+    arguments, arguments_text, envelope, lenient, media, openai_embeddings, parsed, strict, value_of,
 };
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("authorization", "Bearer ${key}")];
@@ -30,11 +30,15 @@ pub(super) static ENTRY: Entry = Entry {
     headers: HEADERS,
     encode,
     decode,
-    pieces: Some(Pieces { is_sse: true, events: || Box::<Stream>::default() }),
+    pieces: Some(Pieces { is_sse: |_| true, events: |_| Box::<Stream>::default() }),
     embedding: Some(&openai_embeddings::ENTRY),
 };
 
-fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
+fn encode(
+    endpoint: &Endpoint,
+    request: &ModelRequest,
+    Sending { stream, .. }: Sending<'_>,
+) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
     media::need(request, "the chat interface of OpenAI", &TAKES)?;
     if request.output.is_some() && settings.structured == Some(Structured::Tool) && !request.tools.is_empty() {
@@ -100,7 +104,7 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
             }
         }
     })?;
-    Ok(WireRequest { path: "/chat/completions".to_owned(), body })
+    Ok(WireRequest::post("/chat/completions".to_owned(), body))
 }
 
 /// The name of the bound of a reply. OpenAI's reasoning models refuse the old one, and most other servers do not know the new one.
@@ -202,7 +206,7 @@ pub(crate) fn is_openai(address: &str) -> bool {
     host == "openai.com" || host.ends_with(".openai.com")
 }
 
-fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(_: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
     let completion: Completion = parsed(body)?;
     let Some(choice) = completion.choices.into_iter().next() else {
         return Err(Failure::Garbled("the reply has no choice in it".to_owned()));
@@ -244,6 +248,11 @@ struct Said {
 }
 
 impl Said {
+    fn has_begun(&self) -> bool {
+        let Thoughts { inline, content, reasoning, .. } = &self.thoughts;
+        [&self.text, &self.refusal, inline, content, reasoning].iter().any(|it| !it.is_empty())
+    }
+
     fn into_reply(mut self, usage: Option<Usage>, served: Served) -> Reply {
         if let Some(ix) = self.tool_calls.iter().position(|it| it.name == ANSWER) {
             self.text = arguments_text(&self.tool_calls.swap_remove(ix));
@@ -264,8 +273,8 @@ impl Said {
             reasoning: self.thoughts.into_reasoning(),
             finish,
             usage,
-            cost_usd: None,
             served,
+            ..Reply::default()
         }
     }
 }
@@ -349,6 +358,10 @@ impl Events for Stream {
             delta.tool_calls.into_iter().flatten().for_each(|it| self.add(it));
         }
         Ok(())
+    }
+
+    fn has_begun(&self) -> bool {
+        self.said.has_begun() || !self.calls.is_empty()
     }
 
     fn finish(mut self: Box<Self>) -> Result<Reply, Failure> {

@@ -22,10 +22,10 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Result<WireRequest, Un
         body.member("model", &endpoint.model);
         body.member("input", &texts);
     })?;
-    Ok(WireRequest { path: "/embeddings".to_owned(), body })
+    Ok(WireRequest::post("/embeddings".to_owned(), body))
 }
 
-fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(_: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
     let mut reply: Embeddings<'_> = parsed(body)?;
     // The interface says which text each belongs to, and promises no order.
     reply.data.sort_by_key(|it| it.index);

@@ -16,8 +16,8 @@ use super::body::{self, Json, Object, SchemaJson};
 use super::openai_chat::{self, InputDetails, OutputDetails};
 use super::settings::Settings;
 use super::{
-    Entry, Events, Failure, Pieces, Reply, Structured, Unsupported, WireRequest, arguments_text, envelope, lenient,
-    media, openai_embeddings, parsed, states, strict, value_of,
+    Entry, Events, Failure, Pieces, Reply, Sending, Structured, Unsupported, WireRequest, arguments_text, envelope,
+    lenient, media, openai_embeddings, parsed, states, strict, value_of,
 };
 
 pub(super) static ENTRY: Entry = Entry {
@@ -26,11 +26,15 @@ pub(super) static ENTRY: Entry = Entry {
     headers: openai_chat::HEADERS,
     encode,
     decode,
-    pieces: Some(Pieces { is_sse: true, events: || Box::<Stream>::default() }),
+    pieces: Some(Pieces { is_sse: |_| true, events: |_| Box::<Stream>::default() }),
     embedding: Some(&openai_embeddings::ENTRY),
 };
 
-fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<WireRequest, Unsupported> {
+fn encode(
+    endpoint: &Endpoint,
+    request: &ModelRequest,
+    Sending { stream, .. }: Sending<'_>,
+) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
     media::need(request, "the responses interface of OpenAI", &[(MediaKind::Image, &[]), (MediaKind::Pdf, &[])])?;
     settings.no_seed("the responses interface of OpenAI")?;
@@ -88,10 +92,10 @@ fn encode(endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> Result<W
             body.member("stream", &true);
         }
     })?;
-    Ok(WireRequest { path: "/responses".to_owned(), body })
+    Ok(WireRequest::post("/responses".to_owned(), body))
 }
 
-fn decode(body: &[u8]) -> Result<Reply, Failure> {
+fn decode(_: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
     let response: Response = parsed(body)?;
     if response.output.is_none() {
         return Err(match envelope::in_success(body) {
@@ -108,6 +112,7 @@ struct Stream {
     /// Items that were finished before the end, for servers whose last event leaves them out.
     items: Vec<Box<RawValue>>,
     response: Option<Response>,
+    has_begun: bool,
 }
 
 impl Events for Stream {
@@ -132,9 +137,13 @@ impl Events for Stream {
                     return Err(Failure::Api(api));
                 }
             }
-            Some(_) => {}
+            Some(kind) => self.has_begun |= kind.ends_with(".delta"),
         }
         Ok(())
+    }
+
+    fn has_begun(&self) -> bool {
+        self.has_begun
     }
 
     fn finish(self: Box<Self>) -> Result<Reply, Failure> {
@@ -333,6 +342,6 @@ impl Response {
         let served = Served { model: self.model.0, fingerprint: None, request_id: self.id.0 };
         let reasoning = Reasoning::new(thoughts, if sealed.is_empty() { Val::Null } else { Val::List(sealed) });
         let text = if refusal.is_empty() { text } else { refusal };
-        Ok(Reply { text, tool_calls, reasoning, finish, usage, cost_usd: None, served })
+        Ok(Reply { text, tool_calls, reasoning, finish, usage, served, ..Reply::default() })
     }
 }

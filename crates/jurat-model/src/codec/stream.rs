@@ -2,6 +2,8 @@
 //!
 //! The pieces may be cut anywhere, in the middle of a letter too. What a stream says is decided by its events alone.
 
+use jurat_core::effect::Endpoint;
+
 use super::{Entry, Events, Failure, Reply};
 
 /// The largest event that is read.
@@ -23,15 +25,19 @@ impl Events for Whole {
         Err(Failure::Garbled("embeddings do not come in pieces".to_owned()))
     }
 
+    fn has_begun(&self) -> bool {
+        false
+    }
+
     fn finish(self: Box<Self>) -> Result<Reply, Failure> {
         Err(Failure::Cut)
     }
 }
 
 impl StreamDecoder {
-    pub(super) fn new(codec: &Entry) -> StreamDecoder {
+    pub(super) fn new(codec: &Entry, endpoint: &Endpoint) -> StreamDecoder {
         let (is_sse, events) = match &codec.pieces {
-            Some(pieces) => (pieces.is_sse, (pieces.events)()),
+            Some(pieces) => ((pieces.is_sse)(endpoint), (pieces.events)(endpoint)),
             None => (true, Box::new(Whole) as Box<dyn Events>),
         };
         StreamDecoder { lines: Lines { is_sse, ..Lines::default() }, events }
@@ -41,6 +47,11 @@ impl StreamDecoder {
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         let events = &mut self.events;
         self.lines.push(bytes, &mut |data| events.take(data))
+    }
+
+    /// Whether something that the model said has come.
+    pub fn has_begun(&self) -> bool {
+        self.events.has_begun()
     }
 
     /// The reply, once everything came. Without the provider's mark of the end it is [`Failure::Cut`].

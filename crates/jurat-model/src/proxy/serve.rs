@@ -519,7 +519,7 @@ impl Shared {
         match self.transport.ask(model, asker, &request, 1, &Unmetered).await {
             Outcome::Answer(answer) => {
                 let Answer { text, tool_calls, reasoning, finish, usage, cost_usd, served, .. } = *answer;
-                let reply = Said { text, tool_calls, reasoning, finish, usage, cost_usd, served };
+                let reply = Said { text, tool_calls, reasoning, finish, usage, cost_usd, served, ..Said::default() };
                 let named = asked.requested_model.as_deref().unwrap_or(&model.endpoint.model);
                 Ok(translation::answer(format, named, &reply, asked.is_streamed, number))
             }

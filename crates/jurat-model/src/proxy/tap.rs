@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
-use jurat_core::effect::{Finish, Usage};
+use jurat_core::effect::{Endpoint, Finish, Usage};
 
 use super::scrubber::Scrubber;
 use super::serve::Shared;
@@ -32,7 +32,7 @@ impl Reading {
     pub(super) fn of(codec: Option<Codec>, is_streamed: bool) -> Reading {
         match codec {
             None => Reading::Nothing,
-            Some(codec) if is_streamed => Reading::Stream(Box::new(codec.stream()), Ok(())),
+            Some(codec) if is_streamed => Reading::Stream(Box::new(codec.stream(&Endpoint::default())), Ok(())),
             Some(codec) => Reading::Whole(codec, Vec::new()),
         }
     }
@@ -52,7 +52,7 @@ impl Reading {
             Reading::Stream(decoder, Ok(())) => decoder.finish(),
             Reading::Stream(_, Err(failure)) => Err(failure),
             Reading::Whole(codec, whole) => {
-                codec.decode(&Received { status, header: &|_| None, body: &whole, at_ms: 0 })
+                codec.decode(&Endpoint::default(), &Received { status, header: &|_| None, body: &whole, at_ms: 0 })
             }
         };
         reply.map(ReplyRead::of)

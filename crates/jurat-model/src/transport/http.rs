@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
-use http::{HeaderMap, Method, Request, Response};
+use http::{HeaderMap, HeaderValue, Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use jurat_core::effect::{FaultClass, FaultKind};
+use jurat_core::effect::{Endpoint, FaultClass, FaultKind};
+use tokio::time::Instant;
 
 use super::connection::{Target, Unanswered, Wire, words};
 use super::lane::Lane;
 use super::secret::Secrets;
-use super::{Failed, Transport};
+use super::{Failed, Question, Transport};
 use crate::codec::{Codec, Failure, Received, Reply};
 use crate::key::{Issued, Key, Signable};
 
@@ -42,8 +43,8 @@ impl Transport {
         &self,
         lane: &Lane,
         http: &Http,
-        path: &str,
-        body: Bytes,
+        endpoint: &Endpoint,
+        question: &Question,
         stream: bool,
     ) -> (Result<Reply, Failed>, Option<Wire>) {
         let mut refused = None;
@@ -53,7 +54,7 @@ impl Transport {
                 Ok(issued) => issued,
                 Err(failed) => return (Err(failed), None),
             };
-            let (result, wire) = self.once(lane, http, issued.as_ref(), path, body.clone(), stream).await;
+            let (result, wire) = self.once(lane, http, issued.as_ref(), (endpoint, question), stream).await;
             match (&result, issued) {
                 (Err(failed), Some(issued)) if failed.class == FaultClass::WrongKey && refused.is_none() => {
                     refused = Some(issued);
@@ -68,15 +69,15 @@ impl Transport {
         lane: &Lane,
         http: &Http,
         issued: Option<&Arc<Issued>>,
-        path: &str,
-        body: Bytes,
+        (endpoint, question): (&Endpoint, &Question),
         stream: bool,
     ) -> (Result<Reply, Failed>, Option<Wire>) {
+        let started = Instant::now();
         let scrubbed = |message| {
             let message = http.secrets.scrubbed(message);
             issued.map_or_else(|| message.clone(), |it| it.secrets.scrubbed(message.clone()))
         };
-        let (mut wire, response) = match self.followed(lane, http, issued, path, body).await {
+        let (mut wire, response) = match self.followed(lane, http, issued, question).await {
             Ok(sent) => sent,
             Err(failed) => {
                 return (Err(Failed { message: scrubbed(failed.message), ..failed }), None);
@@ -84,7 +85,8 @@ impl Transport {
         };
         // What fails after a status of success has been worked on, an error in the middle of a stream too.
         let may_cost = response.status().is_success();
-        let result = self.receive(http, &mut wire, response, stream).await;
+        let streamed_since = (stream || http.codec.always_streams(endpoint)).then_some(started);
+        let result = self.receive(http, endpoint, (&mut wire, response), streamed_since).await;
         // One whose reply was not read to its end closes, and the request that takes it then notices.
         let wire = (!wire.is_closed()).then_some(wire);
         let result = match result {
@@ -107,16 +109,20 @@ impl Transport {
         lane: &Lane,
         http: &Http,
         issued: Option<&Arc<Issued>>,
-        path: &str,
-        body: Bytes,
+        question: &Question,
     ) -> Result<(Wire, Response<Incoming>), Failed> {
-        let mut path = http.target.with_query(format!("{}{path}", http.target.base_path));
+        let Question { method, content_type, body, .. } = question;
+        let mut path = http.target.with_query(format!("{}{}", http.target.base_path, question.path));
         for _ in 0..MAX_HOPS {
             let mut headers = http.headers.clone();
+            match content_type {
+                Some(it) => drop(headers.insert(CONTENT_TYPE, HeaderValue::from_static(it))),
+                None => drop(headers.remove(CONTENT_TYPE)),
+            }
             let uri = format!("{}{path}", http.target.shown());
-            let signable = Signable { method: "POST", uri: &uri, body: &body, now_ms: (self.options.now_ms)() };
+            let signable = Signable { method: method.as_str(), uri: &uri, body, now_ms: (self.options.now_ms)() };
             http.key.authenticate(&mut headers, issued.map(|it| &**it), &signable)?;
-            let request = self.dialer.request(&http.target, Method::POST, path, headers, body.clone());
+            let request = self.dialer.request(&http.target, method.clone(), path, headers, body.clone());
             let request = request.map_err(|it| Failed::new(FaultKind::Unsupported, it))?;
             let (wire, response) = self.send(lane, http, request).await?;
             match redirected(&http.target, &response)? {
@@ -164,35 +170,39 @@ impl Transport {
         }
     }
 
+    /// Reads a reply. `streamed_since` is when a reply was asked for that comes in pieces.
     async fn receive(
         &self,
         http: &Http,
-        wire: &mut Wire,
-        response: Response<Incoming>,
-        stream: bool,
+        endpoint: &Endpoint,
+        (wire, response): (&mut Wire, Response<Incoming>),
+        streamed_since: Option<Instant>,
     ) -> Result<Reply, Failed> {
         let (codec, host) = (http.codec, http.target.host_and_port());
         let (head, mut body) = response.into_parts();
         uncompressed(&head.headers, host)?;
-        let is_stream = stream
-            && head.status.is_success()
-            && head.headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).is_some_and(is_streamed);
-        if is_stream {
-            let (mut decoder, mut n_bytes) = (codec.stream(), 0);
+        let content_type = head.headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let is_streamed = content_type.is_some_and(is_streamed) || codec.always_streams(endpoint);
+        if let Some(started) = streamed_since.filter(|_| is_streamed && head.status.is_success()) {
+            let (mut decoder, mut n_bytes, mut first_token) = (codec.stream(endpoint), 0, None);
             while let Some(piece) = next(wire, &mut body, host).await? {
                 n_bytes += piece.len();
                 if n_bytes > MAX_REPLY {
                     return Err(too_large(host));
                 }
                 decoder.push(&piece).map_err(|it| Failed::of(it, host))?;
+                if first_token.is_none() && decoder.has_begun() {
+                    first_token = Some(started.elapsed());
+                }
             }
-            return decoder.finish().map_err(|it| Failed::of(it, host));
+            let reply = decoder.finish().map_err(|it| Failed::of(it, host))?;
+            return Ok(Reply { first_token, ..reply });
         }
         let body = whole(wire, &mut body, host).await?;
         let header = |name: &str| head.headers.get(name).and_then(|it| it.to_str().ok());
         let received =
             Received { status: head.status.as_u16(), header: &header, body: &body, at_ms: (self.options.now_ms)() };
-        codec.decode(&received).map_err(|it| Failed::of(it, host))
+        codec.decode(endpoint, &received).map_err(|it| Failed::of(it, host))
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod http;
 mod lane;
 mod meter;
 pub(crate) mod secret;
+mod session;
 mod window;
 
 use std::collections::HashMap;
@@ -20,6 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use ::http::Method;
 use bytes::Bytes;
 use jurat_core::effect::{Answer, Attempt, Fault, FaultClass, FaultKind, ModelRequest, Outcome, Role};
 use jurat_core::verdict::StopReason;
@@ -28,8 +30,9 @@ use tokio::time::Instant;
 use self::connection::{Dialer, Wire, seconds};
 use self::lane::{Ending, Lane};
 use self::meter::Reserved;
+use self::session::{Session, Sessions};
 use crate::child::Supervisor;
-use crate::codec::Reply;
+use crate::codec::{Reply, Sending};
 use crate::model::{Kind, Model};
 use crate::price::cost;
 
@@ -109,6 +112,7 @@ pub struct Transport {
     options: TransportOptions,
     dialer: Dialer,
     lanes: Mutex<HashMap<[u8; 32], Arc<Lane>>>,
+    sessions: Sessions,
     n_waits: AtomicU64,
 }
 
@@ -136,7 +140,13 @@ impl Transport {
     /// A transport without any connection yet.
     pub fn new(options: TransportOptions) -> Transport {
         let dialer = Dialer::new(&options.proxies, options.connect_timeout);
-        Transport { options, dialer, lanes: Mutex::default(), n_waits: AtomicU64::new(0) }
+        Transport {
+            options,
+            dialer,
+            lanes: Mutex::default(),
+            sessions: Sessions::default(),
+            n_waits: AtomicU64::new(0),
+        }
     }
 
     /// Asks a model. At most `max_requests` requests are made, at least one unless the meter forbids it.
@@ -148,7 +158,8 @@ impl Transport {
         max_requests: u32,
         meter: &dyn Meter,
     ) -> Outcome {
-        let question = match Question::prepare(model, request, self.options.stream) {
+        let session = self.sessions.of(model, asker, request, (self.options.now_ms)());
+        let question = match Question::prepare(model, request, self.options.stream, &session) {
             Ok(question) => question,
             Err(message) => {
                 let fault = Fault::new(FaultKind::Unsupported, message, 0);
@@ -181,6 +192,7 @@ impl Transport {
             let took = started.elapsed();
             let error = match result {
                 Ok(reply) => {
+                    self.sessions.note(&session, reply.session.as_deref());
                     place.leave(wire, Ending::Good, reply.usage.map(|it| it.total()));
                     // What runs on this machine costs nothing, unless its author says what it costs.
                     let cost_usd = match model.price {
@@ -192,7 +204,8 @@ impl Transport {
                     reserved.settle(Settled::Answer { usage: reply.usage, cost_usd });
                     return self.answer(reply, cost_usd, took, failures.failed);
                 }
-                Err(error) => error,
+                // A message that the application may have taken in would be another one the second time.
+                Err(error) => Failed { is_final: error.is_final || (session.is_stateful && error.may_cost), ..error },
             };
             // A wait that holds for every request begins before the place is free, else the next one would slip through.
             let note = self.too_long_a_wait(&error);
@@ -228,7 +241,7 @@ impl Transport {
         match &model.kind {
             // Boxed, because requests that wait for their turn need none of its room.
             Kind::Http(http) => {
-                Box::pin(self.exchange(lane, http, &question.path, question.body.clone(), self.options.stream)).await
+                Box::pin(self.exchange(lane, http, &model.endpoint, question, self.options.stream)).await
             }
             Kind::Script(script) => (script.attempt(asker, request).await, None),
             Kind::Exec(exec) => {
@@ -240,16 +253,18 @@ impl Transport {
     }
 
     fn answer(&self, reply: Reply, cost_usd: Option<f64>, latency: Duration, failed: Vec<Attempt>) -> Outcome {
-        let Reply { text, tool_calls, reasoning, finish, usage, served, .. } = reply;
+        let Reply { text, tool_calls, used, reasoning, finish, usage, served, first_token, .. } = reply;
         Outcome::Answer(Box::new(Answer {
             text,
             tool_calls,
+            used,
             reasoning,
             finish,
             usage,
             cost_usd,
             served,
             latency,
+            first_token,
             at_ms: (self.options.now_ms)(),
             n_requests: u32::try_from(failed.len() + 1).unwrap_or(u32::MAX),
             failed,
@@ -301,25 +316,37 @@ impl Transport {
 
 /// A request as its model wants it.
 struct Question {
+    method: Method,
     path: String,
+    content_type: Option<&'static str>,
     body: Bytes,
     n_bytes: u64,
 }
 
 impl Question {
-    fn prepare(model: &Model, request: &ModelRequest, stream: bool) -> Result<Question, String> {
-        let (path, body) = match &model.kind {
+    fn prepare(model: &Model, request: &ModelRequest, stream: bool, session: &Session) -> Result<Question, String> {
+        match &model.kind {
             Kind::Http(http) => {
-                let wire = http.codec.encode(&model.endpoint, request, stream).map_err(|it| it.to_string())?;
-                (wire.path, wire.body)
+                let sending = Sending { stream, session: session.id.as_deref(), is_first: session.is_first };
+                let wire = http.codec.encode_in(&model.endpoint, request, sending).map_err(|it| it.to_string())?;
+                let method = Method::from_bytes(wire.method.as_bytes()).map_err(|it| it.to_string())?;
+                let n_bytes = if wire.content_type.is_some() { wire.body.len() } else { wire.path.len() } as u64;
+                let (path, content_type, body) = (wire.path, wire.content_type, Bytes::from(wire.body));
+                Ok(Question { method, path, content_type, body, n_bytes })
             }
-            Kind::Exec(_) => (String::new(), crate::exec::encode(&model.endpoint, request)),
+            Kind::Exec(_) => {
+                let body = crate::exec::encode(&model.endpoint, request);
+                Ok(Question { n_bytes: body.len() as u64, body: Bytes::from(body), ..Question::empty() })
+            }
             Kind::Script(_) | Kind::Function(_) => {
                 let n_bytes = request.messages.iter().map(|it| it.text().len() as u64).sum();
-                return Ok(Question { path: String::new(), body: Bytes::new(), n_bytes });
+                Ok(Question { n_bytes, ..Question::empty() })
             }
-        };
-        Ok(Question { path, n_bytes: body.len() as u64, body: Bytes::from(body) })
+        }
+    }
+
+    fn empty() -> Question {
+        Question { method: Method::POST, path: String::new(), content_type: None, body: Bytes::new(), n_bytes: 0 }
     }
 }
 

@@ -37,12 +37,13 @@ impl Secrets {
     pub(crate) fn scrub_reply(&self, reply: &mut Reply) {
         let hide = |text: &mut String| *text = self.hidden(std::mem::take(text), LONG);
         hide(&mut reply.text);
-        let Reply { tool_calls, served, reasoning, .. } = reply;
+        let Reply { tool_calls, used, served, reasoning, .. } = reply;
+        used.iter_mut().filter_map(|it| it.output.as_mut()).for_each(hide);
         if let Some(reasoning) = reasoning {
             hide(&mut reasoning.text);
             self.scrub_value(&mut reasoning.state);
         }
-        for call in tool_calls {
+        for call in tool_calls.iter_mut().chain(used.iter_mut().map(|it| &mut it.call)) {
             hide(&mut call.id);
             hide(&mut call.name);
             self.scrub_value(&mut call.arguments);

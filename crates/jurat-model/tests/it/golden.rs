@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use jurat_core::effect::wire::{StoredRequest, outcome_json};
 use jurat_core::effect::{Answer, Endpoint, ModelRequest, Outcome};
-use jurat_model::codec::{ApiError, Codec, Failure, Received, Reply};
+use jurat_model::codec::{ApiError, Codec, Failure, Received, Reply, Sending};
 
 #[test]
 fn requests_become_the_bytes_that_are_written_down() {
@@ -54,7 +54,7 @@ fn replies_mean_what_is_written_down() {
             let name = reply.file_stem().and_then(|it| it.to_str()).and_then(|it| it.strip_prefix("reply-"));
             let name = name.unwrap_or_else(|| panic!("{} is not called `reply-NAME.http`", reply.display()));
             let message = read_http(&fs::read_to_string(&reply).expect("a reply can be read"));
-            let meant = meant(codec, &message);
+            let meant = meant(codec, &endpoint_of(codec, &case), &message);
             complaints.extend(compared(&case.join(format!("answer-{name}.json")), &meant, Kind::Answer));
         }
     }
@@ -71,12 +71,14 @@ fn a_stream_says_the_same_wherever_it_is_cut() {
                 continue;
             }
             n_streams += 1;
-            let whole = streamed(codec, [message.body.as_bytes()]);
+            let endpoint = endpoint_of(codec, &case);
+            let streamed = |pieces: &[&[u8]]| streamed(codec, &endpoint, pieces.iter().copied());
+            let whole = streamed(&[message.body.as_bytes()]);
             for at in 0..message.body.len() {
                 let (left, right) = message.body.as_bytes().split_at(at);
-                assert_eq!(streamed(codec, [left, right]), whole, "{}, cut at {at}", reply.display());
+                assert_eq!(streamed(&[left, right]), whole, "{}, cut at {at}", reply.display());
             }
-            assert_eq!(streamed(codec, message.body.as_bytes().chunks(1)), whole, "{}", reply.display());
+            assert_eq!(streamed(&message.body.as_bytes().chunks(1).collect::<Vec<_>>()), whole, "{}", reply.display());
         }
     }
     assert!(n_streams >= 20, "{n_streams}");
@@ -91,10 +93,11 @@ fn a_stream_that_ends_too_early_is_never_an_answer() {
         }
         let message = read_http(&fs::read_to_string(&file).expect("a reply can be read"));
         let body = message.body.trim_end();
-        let whole = streamed(codec, [body.as_bytes()]);
+        let endpoint = endpoint_of(codec, &case);
+        let whole = streamed(codec, &endpoint, [body.as_bytes()]);
         assert!(whole.is_ok(), "{}: {whole:?}", file.display());
         for end in 0..body.len() {
-            match streamed(codec, [&body.as_bytes()[..end]]) {
+            match streamed(codec, &endpoint, [&body.as_bytes()[..end]]) {
                 Err(Failure::Cut) => {}
                 // What comes after the mark of the end may be missing.
                 Ok(reply) => {
@@ -135,45 +138,60 @@ fn read_http(text: &str) -> Http {
     Http { status: status.expect("a status line"), headers: lines.map(header).collect(), body: body.to_owned() }
 }
 
+/// The endpoint that the request of a case is for: replies of an application are read by what its definition says.
+fn endpoint_of(codec: Codec, case: &Path) -> Endpoint {
+    let text = fs::read_to_string(case.join("request.json")).unwrap_or_default();
+    let stored = StoredRequest::read(&text).ok().and_then(StoredRequest::into_model);
+    let is_application = codec.name() == "http_application";
+    stored.filter(|_| is_application).map(|(endpoint, _)| Endpoint::clone(&endpoint)).unwrap_or_default()
+}
+
 /// What is sent, as a file has it: the body stands byte by byte on its line.
 fn sent(codec: Codec, endpoint: &Endpoint, request: &ModelRequest, stream: bool) -> String {
     let revision = codec.revision();
-    let wire = match codec.encode(endpoint, request, stream) {
+    let sending = Sending { stream, session: Some("s-1"), is_first: true };
+    let wire = match codec.encode_in(endpoint, request, sending) {
         Ok(wire) => wire,
         Err(unsupported) => {
             let message = json_text(&unsupported.to_string());
             return format!("{{\n  \"revision\": {revision},\n  \"unsupported\": {message}\n}}\n");
         }
     };
-    assert_eq!(wire, codec.encode(endpoint, request, stream).expect("it was possible before"), "not always the same");
+    assert_eq!(
+        wire,
+        codec.encode_in(endpoint, request, sending).expect("it was possible before"),
+        "not always the same"
+    );
     let headers: Vec<String> =
         codec.headers().iter().map(|(name, value)| format!("{}: {}", json_text(name), json_text(value))).collect();
     let body = String::from_utf8(wire.body).expect("a body is text");
-    jurat_format::value::parse_json(&body).expect("a body is JSON");
-    let mut text = format!("{{\n  \"revision\": {revision},\n  \"method\": \"POST\",\n");
+    let is_json = jurat_format::value::parse_json(&body).is_ok();
+    assert_eq!(is_json, wire.content_type == Some("application/json"), "{body}");
+    let mut text = format!("{{\n  \"revision\": {revision},\n  \"method\": \"{}\",\n", wire.method);
     writeln!(text, "  \"path\": {},", json_text(&wire.path)).expect("a text takes everything");
     writeln!(text, "  \"headers\": {{ {} }},", headers.join(", ")).expect("a text takes everything");
+    if let Some(it) = wire.content_type.filter(|_| !is_json) {
+        writeln!(text, "  \"content_type\": {},", json_text(it)).expect("a text takes everything");
+    }
+    let body = if is_json { body } else { json_text(&body) };
     writeln!(text, "  \"body\": {body}\n}}").expect("a text takes everything");
     text
 }
 
-fn meant(codec: Codec, message: &Http) -> String {
+fn meant(codec: Codec, endpoint: &Endpoint, message: &Http) -> String {
     let result = if message.is_stream() {
-        streamed(codec, [message.body.as_bytes()])
+        streamed(codec, endpoint, [message.body.as_bytes()])
     } else {
         let header = |name: &str| message.header(name);
-        codec.decode(&Received {
-            status: message.status,
-            header: &header,
-            body: message.body.as_bytes(),
-            at_ms: 1_800_000_000_000,
-        })
+        let (status, body) = (message.status, message.body.as_bytes());
+        codec.decode(endpoint, &Received { status, header: &header, body, at_ms: 1_800_000_000_000 })
     };
     match result {
         Ok(reply) => {
-            let Reply { text, tool_calls, reasoning, finish, usage, cost_usd, served } = reply;
-            let answer = Answer { tool_calls, reasoning, finish, usage, cost_usd, served, ..Answer::new(text) };
-            format!("{}\n", outcome_json(&Outcome::Answer(Box::new(answer))))
+            let Reply { text, tool_calls, used, reasoning, finish, usage, cost_usd, served, session, .. } = reply;
+            let answer = Answer { tool_calls, used, reasoning, finish, usage, cost_usd, served, ..Answer::new(text) };
+            let session = session.map_or_else(String::new, |it| format!("session {it}\n"));
+            format!("{}\n{session}", outcome_json(&Outcome::Answer(Box::new(answer))))
         }
         Err(Failure::Cut) => "{\"cut\":true}\n".to_owned(),
         Err(Failure::Garbled(message)) => format!("{{\"garbled\":{}}}\n", json_text(&message)),
@@ -187,8 +205,12 @@ fn meant(codec: Codec, message: &Http) -> String {
     }
 }
 
-fn streamed<'b>(codec: Codec, pieces: impl IntoIterator<Item = &'b [u8]>) -> Result<Reply, Failure> {
-    let mut decoder = codec.stream();
+fn streamed<'b>(
+    codec: Codec,
+    endpoint: &Endpoint,
+    pieces: impl IntoIterator<Item = &'b [u8]>,
+) -> Result<Reply, Failure> {
+    let mut decoder = codec.stream(endpoint);
     for piece in pieces {
         decoder.push(piece)?;
     }

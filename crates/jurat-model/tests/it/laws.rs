@@ -36,9 +36,9 @@ fn read_in_every_way(bytes: &[u8]) {
     for codec in Codec::all() {
         for status in [200, 429] {
             let header = |_: &str| None;
-            drop(codec.decode(&Received { status, header: &header, body: bytes, at_ms: 0 }));
+            drop(codec.decode(&Endpoint::default(), &Received { status, header: &header, body: bytes, at_ms: 0 }));
         }
-        let mut decoder = codec.stream();
+        let mut decoder = codec.stream(&Endpoint::default());
         if decoder.push(bytes).is_ok() {
             drop(decoder.finish());
         }

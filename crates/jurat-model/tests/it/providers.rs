@@ -171,7 +171,7 @@ fn a_key_is_there_before_anything_is_asked() {
 fn what_cannot_be_asked_says_why() {
     const ALL: &str = "`openai`, `openai-responses`, `anthropic`, `gemini`, `ollama`, `azure`, `bedrock`, `vertex`, \
                        `vertex-anthropic`, `mistral`, `groq`, `deepseek`, `moonshot`, `openrouter`, `together`, `fireworks`, `xai`, \
-                       `cerebras`, `huggingface`, `litellm`, `vllm`, `lmstudio`, `llamacpp`, `script`, `exec` and `call`";
+                       `cerebras`, `huggingface`, `litellm`, `vllm`, `lmstudio`, `llamacpp`, `http`, `script`, `exec` and `call`";
     is_refused("gpt-5", "{}", &[], &format!("`gpt-5` is not `provider/model`; providers are {ALL}"));
     is_refused("/x", "{}", &[], &format!("`/x` is not `provider/model`; providers are {ALL}"));
     is_refused(

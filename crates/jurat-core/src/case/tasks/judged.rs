@@ -8,7 +8,7 @@ use super::stepped::Stepped;
 use super::task::TaskState;
 use crate::case::probe;
 use crate::chat::Unbound;
-use crate::effect::{Action, FoundFiles, Message, Messages, ModelRequest, Outcome, Role, StepSite, ToolChoice};
+use crate::effect::{Action, FoundFiles, Message, Messages, ModelRequest, Outcome, Role, StepSite};
 use crate::judge::{Asking, End, combine};
 use crate::plan::{Plan, PlannedJudge, PlannedTask};
 use crate::transform::Transform;
@@ -103,12 +103,9 @@ fn requests(judge: &PlannedJudge, context: Context<'_>, files: &FoundFiles) -> R
     messages.extend(judge.prompt.bound(context, files)?);
     let messages = Messages::from(messages);
     let request = |model: &Role, repeat| ModelRequest {
-        model: model.clone(),
-        messages: messages.clone(),
         output: judge.output.clone(),
-        tools: Vec::new(),
-        tool_choice: ToolChoice::Auto,
         repeat,
+        ..ModelRequest::new(model.clone(), messages.clone())
     };
     Ok(judge
         .models

@@ -8,7 +8,7 @@ use jurat_format::value::{Context, Map, Val, Value};
 
 use super::judged::ends;
 use super::task::TaskState;
-use crate::effect::{Fault, FaultKind, Message, Messages, ModelRequest, Outcome, Role, StepSite, ToolChoice};
+use crate::effect::{Fault, FaultKind, Message, ModelRequest, Outcome, Role, StepSite};
 use crate::evaluator::binding;
 use crate::judge::{Asking, End, combine};
 use crate::plan::{PlannedJudge, PlannedStep, PlannedUse};
@@ -171,12 +171,5 @@ fn request(step: &PlannedStep, model: &Role, repeat: u32, names: &Value) -> Resu
         messages.push(Message::System(system.bound(context)?));
     }
     messages.push(Message::User(step.prompt.bound(context)?));
-    Ok(ModelRequest {
-        model: model.clone(),
-        messages: Messages::from(messages),
-        output: Some(step.output.clone()),
-        tools: Vec::new(),
-        tool_choice: ToolChoice::Auto,
-        repeat,
-    })
+    Ok(ModelRequest { output: Some(step.output.clone()), repeat, ..ModelRequest::new(model.clone(), messages) })
 }

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use super::{
     Action, Answer, Attempt, Endpoint, Fault, FaultClass, FaultKind, FileRef, Finish, Media, MediaDigest, MediaKind,
     Message, ModelRequest, Outcome, Part, Parts, Printed, PrintedText, Ran, Reasoning, Request, Returned, Role, Schema,
-    Served, Tool, ToolCall, ToolChoice, Usage,
+    Served, Tool, ToolCall, ToolChoice, Usage, UsedTool,
 };
 use crate::artifact;
 use crate::check::{Hook, Look};
@@ -105,6 +105,7 @@ fn read_model_request(wire: RequestWire) -> Result<(Endpoint, ModelRequest), Wir
         tools: wire.tools.into_iter().map(ToolWire::read).collect::<Result<_, _>>()?,
         tool_choice,
         repeat: wire.repeat,
+        row: wire.row.as_deref().map(value).transpose()?.unwrap_or(Value::Null),
     };
     Ok((endpoint, request))
 }
@@ -201,6 +202,8 @@ struct RequestWire {
     tool_choice: Option<String>,
     #[serde(default)]
     repeat: u32,
+    #[serde(default)]
+    row: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
@@ -274,6 +277,18 @@ struct ToolCallWire {
     arguments: Box<RawValue>,
 }
 
+/// A call, and what came of it.
+#[derive(Deserialize)]
+struct UsedToolWire {
+    id: String,
+    name: String,
+    arguments: Box<RawValue>,
+    #[serde(default)]
+    output: Option<String>,
+    #[serde(default)]
+    is_error: bool,
+}
+
 #[derive(Deserialize)]
 struct ToolWire {
     name: String,
@@ -316,6 +331,8 @@ struct AnswerWire {
     #[serde(default)]
     tool_calls: Vec<ToolCallWire>,
     #[serde(default)]
+    used: Vec<UsedToolWire>,
+    #[serde(default)]
     reasoning: Option<ReasoningWire>,
     finish: String,
     #[serde(default)]
@@ -330,6 +347,8 @@ struct AnswerWire {
     request_id: Option<String>,
     #[serde(default)]
     latency_us: u64,
+    #[serde(default)]
+    first_token_us: Option<u64>,
     #[serde(default)]
     at_ms: u64,
     requests: u32,
@@ -416,6 +435,13 @@ impl ToolCallWire {
     }
 }
 
+impl UsedToolWire {
+    fn read(self) -> Result<UsedTool, WireError> {
+        let call = ToolCall { id: self.id, name: self.name, arguments: value(&self.arguments)? };
+        Ok(UsedTool { call, output: self.output, is_error: self.is_error })
+    }
+}
+
 impl ToolWire {
     fn read(self) -> Result<Tool, WireError> {
         Ok(Tool { name: self.name, description: self.description, parameters: value(&self.parameters)? })
@@ -431,12 +457,14 @@ impl AnswerWire {
         Ok(Answer {
             text: self.text,
             tool_calls: self.tool_calls.into_iter().map(ToolCallWire::read).collect::<Result<_, _>>()?,
+            used: self.used.into_iter().map(UsedToolWire::read).collect::<Result<_, _>>()?,
             reasoning: self.reasoning.map(ReasoningWire::read).transpose()?.flatten(),
             finish: Finish::named(&self.finish),
             usage: self.usage.map(usage),
             cost_usd: self.cost_usd,
             served: Served { model: self.served_model, fingerprint: self.fingerprint, request_id: self.request_id },
             latency: Duration::from_micros(self.latency_us),
+            first_token: self.first_token_us.map(Duration::from_micros),
             at_ms: self.at_ms,
             n_requests: self.requests,
             failed: self.failed.into_iter().map(AttemptWire::read).collect::<Result<_, _>>()?,

@@ -12,7 +12,7 @@ use serde::de::IgnoredAny;
 use super::micros;
 use crate::effect::{
     Action, Answer, Attempt, Endpoint, Fault, FileRef, Message, ModelRequest, Outcome, Part, Printed, Ran, Reasoning,
-    Returned, Role, Tool, ToolCall, ToolChoice,
+    Returned, Role, Tool, ToolCall, ToolChoice, UsedTool,
 };
 
 pub(super) fn request(endpoint: &Endpoint, request: &ModelRequest) -> String {
@@ -35,6 +35,9 @@ pub(super) fn request(endpoint: &Endpoint, request: &ModelRequest) -> String {
         }
         if request.repeat > 0 {
             members.number("repeat", request.repeat);
+        }
+        if request.row != Val::Null {
+            members.value("row", &request.row);
         }
     });
     json
@@ -153,6 +156,16 @@ fn tool_call(json: &mut String, call: &ToolCall) {
     });
 }
 
+fn used_tool(json: &mut String, used: &UsedTool) {
+    object(json, |members| {
+        members.text("id", &used.call.id);
+        members.text("name", &used.call.name);
+        members.value("arguments", &used.call.arguments);
+        members.optional_text("output", used.output.as_deref());
+        members.flag("is_error", used.is_error);
+    });
+}
+
 fn tool(json: &mut String, tool: &Tool) {
     object(json, |members| {
         members.text("name", &tool.name);
@@ -164,6 +177,7 @@ fn tool(json: &mut String, tool: &Tool) {
 fn answer(members: &mut Members<'_>, answer: &Answer) {
     members.text("text", &answer.text);
     members.some("tool_calls", &answer.tool_calls, tool_call);
+    members.some("used", &answer.used, used_tool);
     members.reasoning(answer.reasoning.as_deref());
     members.text("finish", answer.finish.name());
     if let Some(usage) = &answer.usage {
@@ -185,6 +199,9 @@ fn answer(members: &mut Members<'_>, answer: &Answer) {
     members.optional_text("fingerprint", answer.served.fingerprint.as_deref());
     members.optional_text("request_id", answer.served.request_id.as_deref());
     members.time("latency_us", answer.latency);
+    if let Some(time) = answer.first_token {
+        members.time("first_token_us", time);
+    }
     members.number("at_ms", answer.at_ms);
     members.number("requests", answer.n_requests);
     members.some("failed", &answer.failed, attempt);

@@ -35,9 +35,9 @@ proptest! {
             let whole = answer(format, "m", &reply, false, 1);
             let received = Received { status: 200, header: &|_| None, body: &whole.body, at_ms: 0 };
             let streamed = answer(format, "m", &reply, true, 1);
-            let mut decoder = codec.stream();
+            let mut decoder = codec.stream(&Endpoint::default());
             decoder.push(&streamed.body).expect("it is a stream");
-            for read in [codec.decode(&received), decoder.finish()] {
+            for read in [codec.decode(&Endpoint::default(), &received), decoder.finish()] {
                 let read = read.unwrap_or_else(|it| panic!("{}: {it:?}", codec.name()));
                 prop_assert_eq!(&read.text, &reply.text, "{}", codec.name());
                 prop_assert_eq!(&read.tool_calls, &reply.tool_calls, "{}", codec.name());
