@@ -10,12 +10,28 @@ use jurat_core::plan::{CaseIx, CaseLayout, Plan, TaskIx};
 use jurat_core::verdict::{CaseVerdict, StopReason, Verdict};
 use jurat_format::value::{FieldPath, Val};
 use jurat_store::records::RowId;
-use jurat_store::run::{BlockBuilder, ByteRange, CaseRow, Code, Column, Detail, RowPlace, RunWriter, Variant, digest};
+use jurat_store::run::{
+    BlockBuilder, ByteRange, CaseRow, CaseTaken, Code, Column, Detail, RowPlace, RunWriter, Variant, digest,
+};
 
 use crate::slice::Slice;
 use crate::stopping::StopWatch;
 use crate::tally::Tally;
 use crate::{Progress, RunError, Stop};
+
+/// Where cases go that are done.
+#[derive(Clone, Copy)]
+pub(crate) enum CaseSink<'k> {
+    /// The file of a run, in blocks.
+    Run(&'k RunWriter),
+    /// Who asked for them to be judged; no file is written.
+    Caller(&'k dyn TakeDone),
+}
+
+/// Takes cases that are done.
+pub(crate) trait TakeDone: Sync {
+    fn take(&self, done: &Done<'_>, taken: Option<CaseTaken>);
+}
 
 /// How cases are stored.
 #[derive(Clone, Copy)]
@@ -26,7 +42,7 @@ pub(crate) struct CaseStore<'k> {
     pub(crate) tally: &'k Tally,
     /// Whether every row is copied, also those that passed and are in a file.
     pub(crate) keep_all: bool,
-    pub(crate) writer: &'k RunWriter,
+    pub(crate) sink: CaseSink<'k>,
     pub(crate) progress: &'k Progress,
     pub(crate) stop: &'k Stop,
     /// Whether the first case that does not pass ends the run.
@@ -53,17 +69,18 @@ impl CaseStore<'_> {
     /// Says once a second how far the run has come, for those who read its file meanwhile, until the other end of the channel is gone. That something
     /// cannot be written is reported by the next that writes.
     pub(crate) fn report_progress(&self, end: &Receiver<()>) {
+        let CaseSink::Run(writer) = self.sink else { return };
         let (mut total, mut said) = (u64::MAX, String::new());
         while end.recv_timeout(SAY_PROGRESS) == Err(RecvTimeoutError::Timeout) {
             let known = self.progress.total.load(Ordering::Relaxed);
-            if known != total && self.writer.expected_cases(known).is_ok() {
+            if known != total && writer.expected_cases(known).is_ok() {
                 total = known;
             }
             let now = self.progress.json();
-            if now != said && self.writer.progress(now.clone()).is_ok() {
+            if now != said && writer.progress(now.clone()).is_ok() {
                 said = now;
                 if self.plan.asks() {
-                    let _ = self.writer.summary(self.tally.rows(self.variants));
+                    let _ = writer.summary(self.tally.rows(self.variants));
                 }
             }
         }
@@ -73,7 +90,9 @@ impl CaseStore<'_> {
     pub(crate) fn hand_on(&self, block: &mut BlockBuilder) -> Result<u64, RunError> {
         let Some(block) = block.close() else { return Ok(0) };
         let n_cases = block.n_cases() as u64;
-        self.writer.block(block)?;
+        if let CaseSink::Run(writer) = self.sink {
+            writer.block(block)?;
+        }
         Ok(n_cases)
     }
 
@@ -83,7 +102,13 @@ impl CaseStore<'_> {
         if done.state.verdict() == Some(CaseVerdict::NotRun) && self.stop.reason() == Some(StopReason::Decided) {
             return;
         }
-        let verdict = self.put_case(block, done);
+        let verdict = match self.sink {
+            CaseSink::Run(_) => self.put_case(block, done),
+            CaseSink::Caller(caller) => {
+                caller.take(done, self.tally.take(done.case_ix));
+                done.state.verdict().unwrap_or(CaseVerdict::Error)
+            }
+        };
         self.progress.count(verdict);
         if let Some(watch) = self.watch {
             watch.take(done.case_ix, done.state, verdict, self.stop, self.progress);

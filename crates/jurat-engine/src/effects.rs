@@ -14,8 +14,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jurat_core::effect::wire::{action_json, outcome_json, read_outcome, request_json};
 use jurat_core::effect::{
@@ -24,7 +24,7 @@ use jurat_core::effect::{
 use jurat_core::plan::{CaseIx, Plan};
 use jurat_core::verdict::StopReason;
 use jurat_model::Turn;
-use jurat_store::journal::Journal;
+use jurat_store::journal::{AnswerWriter, Journal};
 use jurat_store::run::RecordedEffect;
 use jurat_store::run::{RunLog, RunWriter};
 use tokio::sync::oneshot;
@@ -51,11 +51,41 @@ pub(crate) enum Source<'r> {
     Recording(&'r dyn Recording, &'r Roles),
 }
 
+/// Where outcomes are written before they are used.
+pub(crate) enum OutcomeLog<'r> {
+    /// The file of the run, and through it the journal.
+    Run(&'r RunWriter),
+    /// The journal alone, where there is one: the cases of a batch leave no run.
+    Batch { answers: Option<&'r RefCell<AnswerWriter>>, happened: &'r Happened },
+}
+
+/// The site of an outcome, itself, and whether it was there before.
+pub(crate) type OutcomeAt = (StepSite, Outcome, bool);
+
+/// What happened in the cases of a batch.
+#[derive(Debug, Default)]
+pub(crate) struct Happened {
+    /// Answers by the content of their requests. Without a journal they are all that keeps an equal question of a later case from being asked again.
+    answers: Mutex<HashMap<EffectKey, Outcome>>,
+    by_case: Mutex<HashMap<CaseIx, Vec<OutcomeAt>>>,
+}
+
+impl Happened {
+    /// The outcomes of a case that is done.
+    pub(crate) fn take(&self, case_ix: CaseIx) -> Vec<OutcomeAt> {
+        locked(&self.by_case).remove(&case_ix).unwrap_or_default()
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Makes effects, one for each site.
 pub(crate) struct Effects<'r> {
     pub(crate) plan: &'r Plan,
     pub(crate) source: Source<'r>,
-    pub(crate) writer: &'r RunWriter,
+    pub(crate) log: OutcomeLog<'r>,
     pub(crate) stop: &'r Stop,
     pub(crate) progress: &'r Progress,
     pub(crate) tally: &'r Tally,
@@ -282,6 +312,12 @@ impl Effects<'_> {
         {
             return Ok(Found { copied: Some(answer.outcome), ..found(outcome, true, attempt) });
         }
+        if let OutcomeLog::Batch { happened, .. } = &self.log
+            && is_shared
+            && let Some(outcome) = locked(&happened.answers).get(&key)
+        {
+            return Ok(found(outcome.clone(), true, attempt));
+        }
         if let Some(reason) = self.stop.reason() {
             return Ok(found(Outcome::NotRun(reason), false, attempt));
         }
@@ -409,6 +445,15 @@ impl Effects<'_> {
         let journal = is_new
             && request.reuse(&found.outcome, found.is_shared) == Reuse::OtherRuns
             && !self.is_error(at, &found.outcome, max_requests);
+        if let OutcomeLog::Batch { answers, happened } = &self.log {
+            if journal {
+                locked(&happened.answers).insert(found.key, found.outcome.clone());
+            }
+            // Without a journal there is nothing to write, and writing costs more than asking a function does.
+            if !journal || answers.is_none() {
+                return Ok(found.outcome);
+            }
+        }
         let is_safe = found.copied.is_some();
         let effect = RecordedEffect {
             case_ix: at.case_ix,
@@ -429,15 +474,24 @@ impl Effects<'_> {
                 .map(|it| it.read.stored_with(request, &found.outcome))
                 .unwrap_or_default(),
         };
-        if is_safe && self.writer.bytes_of_copies() < MOST_COPIES {
-            self.writer.copy(effect)?;
+        let writer = match &self.log {
+            OutcomeLog::Run(writer) => writer,
+            OutcomeLog::Batch { answers, .. } => {
+                if let Some(answers) = answers {
+                    answers.borrow_mut().write(&effect)?;
+                }
+                return Ok(found.outcome);
+            }
+        };
+        if is_safe && writer.bytes_of_copies() < MOST_COPIES {
+            writer.copy(effect)?;
             return Ok(found.outcome);
         }
         let (committed, commit) = oneshot::channel();
         let done = Box::new(move |result| {
             let _ = committed.send(result);
         });
-        self.writer.effects(vec![effect], done);
+        writer.effects(vec![effect], done);
         match commit.await {
             Ok(result) => result?,
             Err(_) => return Err(RunError::WriterGone),
@@ -459,6 +513,9 @@ impl Effects<'_> {
             self.progress.nano_usd.fetch_add((cost * 1e9).round() as u64, Ordering::Relaxed);
         }
         self.tally.add(case_ix, site, asked, outcome, is_reused);
+        if let OutcomeLog::Batch { happened, .. } = &self.log {
+            locked(&happened.by_case).entry(case_ix).or_default().push((site, outcome.clone(), is_reused));
+        }
     }
 }
 

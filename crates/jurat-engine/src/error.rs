@@ -4,7 +4,7 @@ use jurat_compare::expression::ExpressionError;
 use jurat_core::effect::wire::WireError;
 use jurat_format::value::JsonError;
 use jurat_store::DatabaseError;
-use jurat_store::records::{DuplicateId, IdError, RowsError};
+use jurat_store::records::{DuplicateId, IdError, RowsError, SampleError};
 use jurat_store::run::{DuplicateIds, FinishError, RunFileError, WriteError};
 
 /// What ends a run before its end. What was asked and answered until then is stored.
@@ -13,6 +13,9 @@ pub enum RunError {
     /// The rows cannot be read.
     #[error(transparent)]
     Rows(#[from] RowsError),
+    /// A batch has a column that cannot be read.
+    #[error(transparent)]
+    Batch(#[from] SampleError),
     /// Two rows have one id.
     #[error(transparent)]
     Duplicate(#[from] DuplicateId),

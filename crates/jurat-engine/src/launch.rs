@@ -276,7 +276,7 @@ fn rerun(definition: Definition<'_>, options: &RunOptions, project: &Project) ->
 }
 
 /// What starts the programs that models and servers are, so that they end with this process. Elsewhere than on Linux they are started directly.
-fn supervisor(worker: Option<&Program>) -> Option<Supervisor> {
+pub(crate) fn supervisor(worker: Option<&Program>) -> Option<Supervisor> {
     let Program { path, arguments } = worker.filter(|_| cfg!(target_os = "linux"))?;
     let arguments = arguments.iter().cloned().chain([SUPERVISE.to_owned()]).collect();
     Some(Supervisor { program: path.clone(), arguments })
@@ -331,7 +331,7 @@ fn prepared(
 }
 
 /// Code that its interpreter does not take is shown where it stands, as `check` shows it.
-fn unusable_evaluator(definition: Definition<'_>, error: EvaluatorError) -> LaunchError {
+pub(crate) fn unusable_evaluator(definition: Definition<'_>, error: EvaluatorError) -> LaunchError {
     let Definition { suite, sources, .. } = definition;
     let EvaluatorError::Refused { evaluator, refused: refused @ Refused::Source { .. } } = error else {
         return error.into();

@@ -10,10 +10,12 @@
 //! * [`Recording`]: outcomes of an earlier run, for replay;
 //! * [`Budget`], [`Stop`]: what a run may spend, and how it is stopped;
 //! * [`forecast`]: what a run would do; [`Progress`]: how far one has come;
+//! * [`batches`]: batches of Arrow judged without a run;
 //! * [`view`]: a run, read back; [`contrast`]: runs compared with each other; [`calibration`]: its judges compared with people.
 
 mod agents;
 mod attachments;
+pub mod batches;
 mod breaker;
 mod budget;
 pub mod calibration;
@@ -52,6 +54,7 @@ mod slice;
 mod stop;
 mod stopping;
 mod tally;
+mod task_report;
 mod variants;
 pub mod view;
 

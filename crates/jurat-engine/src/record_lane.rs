@@ -110,11 +110,17 @@ impl RecordLane<'_> {
     /// there: messages should know what else the row has, and paths of a row that is not an object start with `value`, which is no
     /// part of it. Asking costs so much more than reading that plans which ask get the whole row at once.
     fn row(&self, block: &mut BlockBuilder, opened: &mut Vec<OpenCase>, row: BatchRow<'_>) -> Result<(), RunError> {
-        let BatchRow { place: row_ix, at, text, .. } = row;
         let CaseStore { plan, layout, .. } = self.store;
-        if plan.ask.is_none() && self.only.is_some_and(|it| !it.contains(layout.case(CaseSource::Row(row_ix), 0))) {
+        if plan.ask.is_none() && self.only.is_some_and(|it| !it.contains(layout.case(CaseSource::Row(row.place), 0))) {
             return Ok(());
         }
+        if self.part_of_row(block, row)? { Ok(()) } else { self.whole_row(block, opened, row) }
+    }
+
+    /// Judges a row by the part of it that the plan reads; returns whether that settles it. What the text has beside that part does not matter, except
+    /// that a row without an id is named by its text.
+    pub(crate) fn part_of_row(&self, block: &mut BlockBuilder, row: BatchRow<'_>) -> Result<bool, RunError> {
+        let (BatchRow { place: row_ix, at, text, .. }, plan) = (row, self.store.plan);
         if self.open.is_none()
             && !plan.footprint.is_all()
             && !plan.narrows()
@@ -132,14 +138,14 @@ impl RecordLane<'_> {
                 let state = CaseState::start(plan, &part);
                 if state.verdict().is_some_and(|it| it != CaseVerdict::Error) {
                     self.put(block, row_ix, at, text, (&id, &part, &state), started);
-                    return Ok(());
+                    return Ok(true);
                 }
             }
         }
-        self.whole_row(block, opened, row)
+        Ok(false)
     }
 
-    fn whole_row(
+    pub(crate) fn whole_row(
         &self,
         block: &mut BlockBuilder,
         opened: &mut Vec<OpenCase>,

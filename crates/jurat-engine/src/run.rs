@@ -23,9 +23,9 @@ use jurat_store::run::{
 
 use crate::breaker::Breaker;
 use crate::case_source::{DefinedCases, OpenCase};
-use crate::case_store::CaseStore;
+use crate::case_store::{CaseSink, CaseStore};
 use crate::effect_lane::{AT_A_TIME, EffectLane};
-use crate::effects::{Effects, Source};
+use crate::effects::{Effects, OutcomeLog, Source};
 use crate::perform::Perform;
 use crate::record_lane::RecordLane;
 use crate::recording::Recording;
@@ -42,7 +42,7 @@ const BATCHES: usize = 4;
 const HANDFUL: usize = 64;
 
 /// The least number of cases between the oldest that is open and the newest that may be.
-const WINDOW: u64 = 4096;
+pub(crate) const WINDOW: u64 = 4096;
 
 /// The document that says that a run was resumed, and when.
 pub(crate) const RESUMED: &str = "resumed";
@@ -215,7 +215,7 @@ impl Going<'_> {
             variants: &job.variants,
             tally: &tally,
             keep_all: job.keep_all,
-            writer,
+            sink: CaseSink::Run(writer),
             progress,
             stop,
             fail_fast: job.fail_fast,
@@ -349,7 +349,7 @@ impl Going<'_> {
         let effects = Effects {
             plan: job.plan,
             source,
-            writer,
+            log: OutcomeLog::Run(writer),
             stop,
             progress,
             tally: store.tally,
@@ -420,7 +420,7 @@ fn recount_labels(tally: &Tally, writer: &RunWriter) -> Result<(), RunError> {
 
 /// Since when answers of the journal are good. What this run itself was answered stays good however old it is: equal questions share an answer, and a run that was
 /// killed is resumed.
-fn not_before(fresh: bool, max_age: Option<Duration>, began_at_ms: u64, now_ms: u64) -> Option<u64> {
+pub(crate) fn not_before(fresh: bool, max_age: Option<Duration>, began_at_ms: u64, now_ms: u64) -> Option<u64> {
     let oldest = max_age.map(|it| now_ms.saturating_sub(u64::try_from(it.as_millis()).unwrap_or(u64::MAX)));
     if fresh { Some(began_at_ms) } else { oldest.map(|it| it.min(began_at_ms)) }
 }

@@ -7,11 +7,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
-use jurat::{Datum, Kind};
+use jurat::table::{self, Cells};
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatchReader;
 
@@ -112,22 +111,11 @@ pub(crate) fn stream<'py>(
     // A run of its own: the stream is read later, and on another thread.
     let run = py.detach(|| jurat::Run::open(run)).map_err(|error| raised(py, &error))?;
     let reader: Box<dyn RecordBatchReader + Send> = match is_detailed {
-        true => Box::new(Details { run, schema: details_schema(), next: 0 }),
+        true => Box::new(Details { run, schema: table::schema(jurat::Run::columns()), next: 0 }),
         false => Box::new(Results::of(run)),
     };
     let reader = Bound::new(py, PyRecordBatchReader::new(reader))?;
     reader.call_method1("__arrow_c_stream__", (requested_schema,))
-}
-
-fn details_schema() -> SchemaRef {
-    let kind = |kind: Kind| match kind {
-        Kind::Text | Kind::Value => DataType::Utf8,
-        Kind::Number => DataType::Int64,
-        Kind::Float => DataType::Float64,
-        Kind::Flag => DataType::Boolean,
-    };
-    let field = |it: &'static jurat::Column| Field::new(it.name, kind(it.kind), true);
-    Arc::new(Schema::new(jurat::Run::columns().map(field).collect::<Vec<_>>()))
 }
 
 struct Details {
@@ -160,49 +148,5 @@ impl Iterator for Details {
 impl RecordBatchReader for Details {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
-    }
-}
-
-/// A column that is being written. Values of any kind stand as JSON.
-enum Cells {
-    Text(StringBuilder),
-    Number(Int64Builder),
-    Float(Float64Builder),
-    Flag(BooleanBuilder),
-}
-
-impl Cells {
-    fn of(kind: Kind) -> Cells {
-        match kind {
-            Kind::Text | Kind::Value => Cells::Text(StringBuilder::new()),
-            Kind::Number => Cells::Number(Int64Builder::new()),
-            Kind::Float => Cells::Float(Float64Builder::new()),
-            Kind::Flag => Cells::Flag(BooleanBuilder::new()),
-        }
-    }
-
-    fn put(&mut self, datum: Datum<'_>) {
-        match (self, datum) {
-            (Cells::Text(column), Datum::Text(text)) => column.append_value(text),
-            (Cells::Text(column), Datum::Value(value)) => column.append_value(value.to_json()),
-            (Cells::Text(column), _) => column.append_null(),
-            (Cells::Number(column), Datum::Number(number)) => {
-                column.append_value(i64::try_from(number).unwrap_or(i64::MAX));
-            }
-            (Cells::Number(column), _) => column.append_null(),
-            (Cells::Float(column), Datum::Float(number)) if number.is_finite() => column.append_value(number),
-            (Cells::Float(column), _) => column.append_null(),
-            (Cells::Flag(column), Datum::Flag(flag)) => column.append_value(flag),
-            (Cells::Flag(column), _) => column.append_null(),
-        }
-    }
-
-    fn finish(&mut self) -> ArrayRef {
-        match self {
-            Cells::Text(column) => Arc::new(column.finish()),
-            Cells::Number(column) => Arc::new(column.finish()),
-            Cells::Float(column) => Arc::new(column.finish()),
-            Cells::Flag(column) => Arc::new(column.finish()),
-        }
     }
 }

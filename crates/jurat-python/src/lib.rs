@@ -1,7 +1,7 @@
 //! The compiled module `jurat._jurat` of the Python package. It is private: what people import is the typed layer in `python/jurat`.
 //!
 //! * [`json`]: objects of Python written as JSON; [`value`]: values as objects of Python; [`error`]: what goes wrong, as exceptions.
-//! * [`suite`], [`running`], [`run`]: definitions, runs in progress, runs that are over; [`comparison`]: runs compared, and gates; [`calibration`]: judges compared with people; [`rows`], [`lines`]: where rows come from; [`arrow`]: tables;
+//! * [`suite`], [`running`], [`run`]: definitions, runs in progress, runs that are over; [`comparison`]: runs compared, and gates; [`calibration`]: judges compared with people; [`rows`], [`lines`]: where rows come from; [`arrow`]: tables; [`batches`]: batches judged without a run;
 //!   [`desk`]: where calls of Python wait; [`model`], [`function`]: code of the caller's.
 //! * [`scenario`], [`outcome`], [`primitive`], [`evaluator`], [`check`]: the other kinds of evaluation, one file each.
 //! * [`command`]: the command `jurat`, and workers.
@@ -9,6 +9,7 @@
 //! Nothing is decided here that the crates below do not decide; Python is attached only while an object of Python is read or made.
 
 mod arrow;
+mod batches;
 mod calibration;
 mod check;
 mod command;
@@ -38,6 +39,8 @@ use pyo3::prelude::*;
 mod _jurat {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::batches::BatchEvaluator;
     #[pymodule_export]
     use super::calibration::{calibrate_run, label_sheet};
     #[pymodule_export]

@@ -33,7 +33,7 @@ pub(crate) struct Code<'py> {
 
 /// A definition without errors.
 #[pyclass(frozen, module = "jurat._jurat")]
-pub(crate) struct Suite(jurat::Suite);
+pub(crate) struct Suite(pub(crate) jurat::Suite);
 
 #[pymethods]
 impl Suite {
@@ -73,6 +73,12 @@ impl Suite {
     #[getter]
     fn definition(&self) -> &str {
         self.0.definition()
+    }
+
+    /// What names it by its content.
+    #[getter]
+    fn digest(&self) -> String {
+        self.0.digest()
     }
 
     /// The ids of its tasks, stage by stage.
@@ -170,7 +176,7 @@ pub(crate) fn load_suite(
 }
 
 /// Options by their names.
-fn read(options: &Bound<'_, PyDict>) -> PyResult<RunOptions> {
+pub(crate) fn read(options: &Bound<'_, PyDict>) -> PyResult<RunOptions> {
     let mut read = RunOptions::new();
     for (name, value) in options {
         let name = name.cast::<PyString>()?.to_str()?;

@@ -97,12 +97,18 @@ pub struct Column {
     pub kind: Kind,
     read: for<'r> fn(&Row<'r>) -> Datum<'r>,
     is_observed: bool,
+    is_data: bool,
 }
 
 impl Column {
     /// What a row has in this column.
     pub fn read<'r>(&self, row: &Row<'r>) -> Datum<'r> {
         (self.read)(row)
+    }
+
+    /// The same column, which holds what was judged rather than a result.
+    const fn data(self) -> Column {
+        Column { is_data: true, ..self }
     }
 
     /// The same column, which a replay does not reproduce.
@@ -114,6 +120,11 @@ impl Column {
 /// The columns of a scope, in order.
 pub fn columns(scope: Scope) -> impl Iterator<Item = &'static Column> {
     COLUMNS.iter().filter(move |it| scope.has_observed() || !it.is_observed)
+}
+
+/// The columns that hold results: for callers that have the rows themselves.
+pub fn result_columns() -> impl Iterator<Item = &'static Column> {
+    COLUMNS.iter().filter(|it| !it.is_data)
 }
 
 /// The columns with these names, in this order; or the first name that no column has.
@@ -129,9 +140,14 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The rows of a case, in the order of its tasks. A task whose evaluator has several outputs has a row of its own, and behind it one for each of them. A case
 /// that no task applies to has one row.
 pub fn rows<'r>(run: &'r RunReport, case: &'r CaseReport) -> impl Iterator<Item = io::Result<Row<'r>>> {
+    rows_of(&run.tasks, case)
+}
+
+/// The same where no run is known, but its tasks are.
+pub fn rows_of<'r>(tasks: &'r [TaskTotal], case: &'r CaseReport) -> impl Iterator<Item = io::Result<Row<'r>>> {
     let rows = |task: &'r TaskReport| [None].into_iter().chain(task.outputs.iter().map(Some)).map(move |it| (task, it));
     let of_case = case.tasks.is_empty().then_some(Ok(Row { case, task: None, output: None }));
-    let of_task = move |(task, output)| Ok(Row { case, task: Some((task, total(run, case, task)?)), output });
+    let of_task = move |(task, output)| Ok(Row { case, task: Some((task, total_of(tasks, case, task)?)), output });
     of_case.into_iter().chain(case.tasks.iter().flat_map(rows).map(of_task))
 }
 
@@ -144,14 +160,18 @@ pub fn json(value: &Value) -> String {
 
 /// What is known of a task for all cases.
 pub(crate) fn total<'r>(run: &'r RunReport, case: &CaseReport, task: &TaskReport) -> io::Result<&'r TaskTotal> {
-    run.tasks.get(task.task).ok_or_else(|| {
+    total_of(&run.tasks, case, task)
+}
+
+fn total_of<'r>(tasks: &'r [TaskTotal], case: &CaseReport, task: &TaskReport) -> io::Result<&'r TaskTotal> {
+    tasks.get(task.task).ok_or_else(|| {
         let message = format!("case `{}` has a verdict for task {}, of which the run has none", case.id, task.task);
         io::Error::new(io::ErrorKind::InvalidData, message)
     })
 }
 
 const fn column(name: &'static str, kind: Kind, read: for<'r> fn(&Row<'r>) -> Datum<'r>) -> Column {
-    Column { name, kind, read, is_observed: false }
+    Column { name, kind, read, is_observed: false, is_data: false }
 }
 
 static COLUMNS: &[Column] = &[
@@ -181,11 +201,11 @@ static COLUMNS: &[Column] = &[
         .observed(),
     column("reused", Kind::Flag, |it| Datum::Flag(it.task().is_some_and(|it| it.reused))).observed(),
     column("case_duration_ms", Kind::Float, |it| Datum::Float(millis(it.case.took))).observed(),
-    column("source", Kind::Text, |it| text(it.case.data.source.as_deref())),
-    column("row_number", Kind::Number, |it| number(it.case.data.row_number)),
-    column("row", Kind::Value, |it| value(it.case.data.row.as_ref())),
-    column("input", Kind::Value, |it| value(it.case.data.input.as_ref())),
-    column("output", Kind::Value, |it| value(it.case.data.output.as_ref())),
+    column("source", Kind::Text, |it| text(it.case.data.source.as_deref())).data(),
+    column("row_number", Kind::Number, |it| number(it.case.data.row_number)).data(),
+    column("row", Kind::Value, |it| value(it.case.data.row.as_ref())).data(),
+    column("input", Kind::Value, |it| value(it.case.data.input.as_ref())).data(),
+    column("output", Kind::Value, |it| value(it.case.data.output.as_ref())).data(),
 ];
 
 /// Milliseconds with their microseconds as a fraction.

@@ -134,6 +134,7 @@
 //! * [`RunOptions`]: how a suite is run: limits, budgets, replay. [`Suite::run`] waits for the end, [`Suite::start`] gives a [`Running`].
 //! * [`contrast`]: runs compared with each other; [`gate`]: whether one may pass; [`calibration`]: whether its judges can be trusted.
 //! * [`import`]: configurations, traces and logs of other tools as suites, rows and runs; [`receive`]: traces as programs send them.
+//! * [`batches`]: batches of Arrow judged without a run, for programs that distribute their rows; [`table`]: results as columns of Arrow.
 //! * [`Run`]: what came of it: [`Case`]s with their [`TaskResult`]s, totals, tables, reports.
 //!
 //! # What is stored
@@ -145,6 +146,7 @@
 
 mod agent;
 mod ask;
+pub mod batches;
 mod builder;
 pub mod calibration;
 pub mod check;
@@ -171,6 +173,7 @@ mod run;
 mod running;
 pub mod scenario;
 mod suite;
+pub mod table;
 mod task;
 mod transform;
 mod value;

@@ -9,8 +9,8 @@ use jurat_core::report::plan::PlanReport;
 use jurat_core::scenario::Scenario;
 use jurat_core::suite::RowSource;
 use jurat_engine::{
-    Asking, Conditions, Definition, Examined, Functions, HostFunctions, LaunchError, Resources, forecast, missing,
-    outline,
+    Asking, Conditions, Definition, Examined, Functions, HostFunctions, LaunchError, Resources, documents, forecast,
+    missing, outline, suite_hash,
 };
 use jurat_format::problem::Severity;
 use jurat_format::source::{Files, ReadError};
@@ -167,6 +167,11 @@ impl Suite {
     /// ```
     pub fn definition(&self) -> &str {
         self.0.examined.sources.iter().next().map_or("", |(_, it)| &it.text)
+    }
+
+    /// What names it by the content of all its texts: equal on two machines only if both have the same definition.
+    pub fn digest(&self) -> String {
+        suite_hash(&documents(&self.0.examined.sources))
     }
 
     /// What does not keep it from running, but is probably a mistake. A definition with the words of code is among them: it can be replayed,

@@ -21,6 +21,7 @@ use super::exchange::run_ended;
 use super::revisit::{Happened, Revisited};
 use super::transcript::tool_step;
 use super::{RunView, ViewError};
+use crate::task_report::message;
 
 /// Why something cannot be explained.
 #[derive(Debug, thiserror::Error)]
@@ -201,7 +202,7 @@ impl RunView {
     fn gate_step(&self, case: &StoredCase, gate: TaskIx) -> Option<GateStep> {
         let verdict = self.stored_verdict(case, gate)?;
         let task = self.plan.tasks[gate.index()].id.clone();
-        Some(GateStep { task, verdict: TaskVerdict::from(&verdict), message: self.message(&verdict) })
+        Some(GateStep { task, verdict: TaskVerdict::from(&verdict), message: message(&self.plan, &verdict) })
     }
 
     fn stored_verdict(&self, case: &StoredCase, task: TaskIx) -> Option<Verdict> {
@@ -223,7 +224,7 @@ impl RunView {
                     _ if !direct.contains(&other) => "not a direct dependency".to_owned(),
                     TaskVerdict::Passed | TaskVerdict::Failed | TaskVerdict::Measured => return None,
                     TaskVerdict::Skipped | TaskVerdict::Error | TaskVerdict::NotRun => {
-                        format!("{}: {}", verdict.name(), self.message(&verdict))
+                        format!("{}: {}", verdict.name(), message(&self.plan, &verdict))
                     }
                 };
                 Some(Unseen { name: self.plan.tasks[other.index()].id.clone(), reason })

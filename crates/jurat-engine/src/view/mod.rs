@@ -28,12 +28,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use jurat_core::agent::AgentCase;
-use jurat_core::plan::{CaseIx, CaseLayout, CaseSource, Plan, TaskIx};
+use jurat_core::plan::{CaseIx, CaseLayout, CaseSource, Plan};
 use jurat_core::report::{CaseReport, FlakyCase, Repetition, RunReport};
 use jurat_core::scenario::CompiledScenario;
 use jurat_core::stopping::StoppedEarly;
 use jurat_core::suite::Suite;
-use jurat_core::verdict::{SkipReason, StopReason, Verdict};
+use jurat_core::verdict::StopReason;
 use jurat_format::value::{Value, parse_json};
 use jurat_store::DatabaseError;
 use jurat_store::run::{Ended, RunFileError, RunReader, StoredEffect};
@@ -319,19 +319,6 @@ impl RunView {
     /// Whether cases were run several times, so that their numbers distinguish them.
     fn is_repeated(&self) -> bool {
         self.reader.head().variants.iter().any(|it| it.replicate > 0)
-    }
-
-    /// What there is to say about a verdict, in our words.
-    fn message(&self, verdict: &Verdict) -> String {
-        let id = |task: TaskIx| self.plan.tasks.get(task.index()).map_or("a task", |it| it.id.as_str());
-        match verdict {
-            Verdict::Failed(mismatch) => mismatch.to_string(),
-            Verdict::Error(reason) => reason.0.clone(),
-            Verdict::Skipped(SkipReason::GateFailed(gate)) => format!("gate `{}` failed", id(*gate)),
-            Verdict::Skipped(SkipReason::Errored(task)) => format!("`{}` could not be judged", id(*task)),
-            Verdict::NotRun(reason) => stop_words(*reason).to_owned(),
-            Verdict::Passed | Verdict::Measured => String::new(),
-        }
     }
 }
 

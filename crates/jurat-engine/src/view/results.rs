@@ -9,6 +9,7 @@ use jurat_store::run::{Code, Column, StoredCase, Variant};
 
 use super::revisit::case_verdict;
 use super::{RunView, ViewError};
+use crate::task_report::message;
 
 /// The result of a task of a case.
 #[derive(Debug, Clone)]
@@ -79,6 +80,6 @@ fn result<'r>(view: &RunView, case: &'r StoredCase, task: TaskIx) -> Option<Stor
         return Some(found(TaskVerdict::Passed, None));
     }
     let verdict: Verdict = code.verdict(case.detail(column))?;
-    let message = Some(view.message(&verdict)).filter(|it| !it.is_empty());
+    let message = Some(message(&view.plan, &verdict)).filter(|it| !it.is_empty());
     Some(found(TaskVerdict::from(&verdict), message))
 }

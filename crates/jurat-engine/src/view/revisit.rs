@@ -1,17 +1,14 @@
 //! A case concluded once more, from its row and its recorded outcomes.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use jurat_core::case::{Asked, Case, CaseState, Room};
 use jurat_core::effect::wire::{StoredRequest, read_outcome};
-use jurat_core::effect::{Action, Endpoint, ModelRequest, Outcome, Role, Step, Usage};
+use jurat_core::effect::{Action, Endpoint, ModelRequest, Outcome, Role, Step};
 use jurat_core::evaluator::binding::found_by_name;
-use jurat_core::evaluator::{Evaluation, OutputConfig};
 use jurat_core::evidence::answered::{EvidenceKind, digest};
-use jurat_core::judge::Marks;
 use jurat_core::plan::{CaseIx, CaseName, TaskIx};
-use jurat_core::report::{CaseData, CaseReport, OutputReport, TaskReport, TaskVerdict};
+use jurat_core::report::{CaseData, CaseReport, TaskReport};
 use jurat_core::verdict::{CaseVerdict, Counts, Verdict};
 use jurat_format::value::{Record, Val, parse_json};
 use jurat_store::run::{Code, Column, RunFileError, StoredCase, StoredEffect};
@@ -21,7 +18,7 @@ use super::{RunView, ViewError};
 use crate::RunError;
 use crate::drive::{Moment, Outcomes, Until, drive_now};
 use crate::rows::Rows;
-use crate::tally::taken;
+use crate::task_report::{completed, concluded, total_cost, total_usage, with_outcomes};
 use crate::variants;
 
 /// How much is reported of each case.
@@ -206,54 +203,10 @@ impl RunView {
     pub(super) fn task_report(&self, case: &StoredCase, revisited: &Revisited<'_>, task: TaskIx) -> Option<TaskReport> {
         let state = revisited.state;
         // The stored code is what was concluded; the rest is parts around it.
-        let mut report = self.stored_task_report(case, task)?;
-        let written = &self.suite.tasks[task.index()];
-        if !matches!(report.verdict, TaskVerdict::Skipped | TaskVerdict::NotRun) {
-            report.expected = written.comparison.as_ref().and_then(|it| state.expected(task, it));
-            report.actual = state.compared(task);
-        }
-        if let Some(reply) = state.result(task).and_then(|it| it.output.as_ref()) {
-            let marks = Marks::of(reply, report.actual.as_ref());
-            report.label = marks.label;
-            report.score = marks.score;
-            report.explanation = marks.explanation;
-            if report.verdict == TaskVerdict::Measured {
-                report.actual = Some(reply.clone());
-            }
-            report.reply = Some(reply.clone());
-        }
-        report.outputs = self.output_reports(state, task);
-        let own: Vec<&Happened> =
-            revisited.happened.iter().filter(|it| it.effect.site.asker.task() == Some(task)).collect();
-        report.usage = total_usage(own.iter().map(|it| &it.outcome));
-        report.cost_usd = total_cost(own.iter().map(|it| &it.outcome));
-        report.latency = total_latency(own.iter().map(|it| &it.outcome));
-        report.n_requests = own.iter().map(|it| n_requests(&it.outcome)).sum();
-        report.reused = !own.is_empty() && own.iter().all(|it| it.effect.reused);
-        Some(report)
-    }
-
-    /// The result of each output of a task's evaluator, where it has several: one alone is the task's own.
-    fn output_reports(&self, state: &CaseState<'_>, task: TaskIx) -> Vec<OutputReport> {
-        let planned = &self.plan.tasks[task.index()];
-        if let Some(evaluation) = planned.work.evaluation() {
-            let output = state.result(task).and_then(|it| it.output.as_ref());
-            let dimensions = evaluation.profile.dimensions.iter();
-            return dimensions.filter_map(|it| dimension_report(&planned.id, it, output?)).collect();
-        }
-        let configs = planned.work.evaluate().map(|it| it.outputs.as_slice()).filter(|it| it.len() > 1);
-        let evaluations = configs.unwrap_or_default().iter().zip(state.evaluations(task));
-        let report = |(config, evaluation): (&OutputConfig, &Evaluation)| {
-            let triple = evaluation.result.as_ref().ok().cloned().unwrap_or_default();
-            OutputReport {
-                name: format!("{}.{}", planned.id, config.name),
-                label: triple.label,
-                score: triple.score,
-                explanation: triple.explanation,
-                message: evaluation.result.as_ref().err().map(ToString::to_string).unwrap_or_default(),
-            }
-        };
-        evaluations.map(report).collect()
+        let report = self.stored_task_report(case, task)?;
+        let report = completed(report, &self.plan, &self.suite.tasks[task.index()], state);
+        let happened = revisited.happened.iter();
+        Some(with_outcomes(report, happened.map(|it| (it.effect.site, &it.outcome, it.effect.reused))))
     }
 
     /// What the file alone says about a task of a case.
@@ -261,49 +214,12 @@ impl RunView {
         let column = Column::from(task);
         let detail = case.detail(column);
         let verdict = case.code(column).verdict(detail)?;
-        let mut report = TaskReport::new(task.index(), TaskVerdict::from(&verdict));
-        report.message = self.message(&verdict);
+        let mut report = concluded(&self.plan, task, &verdict);
         report.explanation = detail.and_then(|it| it.explanation.as_deref()).map(str::to_owned);
         report.score = case.scores.iter().find(|(it, _)| *it == column).map(|(_, score)| *score);
         report.label = case.labels.iter().find(|(it, _)| *it == column).map(|(_, label)| label.clone());
         Some(report)
     }
-}
-
-/// What an evaluation says about one dimension: the judge's score, and beside it what checks come to.
-fn dimension_report(task: &str, name: &str, output: &Val<'_>) -> Option<OutputReport> {
-    let part = output.get("dimensions")?.get(name)?;
-    let number = |of: &Val<'_>, key: &str| of.get(key).and_then(Val::as_f64);
-    let (judge, checks) = (part.get("judge")?, part.get("checks")?);
-    let mut parts: Vec<String> = Vec::new();
-    if let Some(stdev) = number(judge, "stdev") {
-        let (low, high) = (number(judge, "min")?, number(judge, "max")?);
-        parts.push(format!("judges from {low} to {high}, standard deviation {stdev:.2}"));
-    }
-    let count = |key: &str| number(checks, key).unwrap_or(0.0);
-    let decided = count("passed") + count("failed");
-    if let Some(score) = number(checks, "score") {
-        parts.push(format!("checks {} of {decided} passed, which is {score:.1}", count("passed")));
-    }
-    if count("error") > 0.0 {
-        parts.push(format!("{} of the checks could not be decided", count("error")));
-    }
-    let score = number(part, "score")?;
-    if number(judge, "score").is_some_and(|it| it != score) {
-        parts.push(format!("the judge said {}, and a failed check changed it", number(judge, "score")?));
-    }
-    let evidence = part.get("evidence").and_then(Val::as_list).unwrap_or(&[]);
-    let evidence: Vec<&str> = evidence.iter().filter_map(Val::as_str).collect();
-    if !evidence.is_empty() {
-        parts.push(evidence.join("; "));
-    }
-    Some(OutputReport {
-        name: format!("{task}.{name}"),
-        label: None,
-        score: Some(score),
-        explanation: (!parts.is_empty()).then(|| parts.join("; ")),
-        message: String::new(),
-    })
 }
 
 /// Outcomes as they were recorded. They are found by their sites, so that the names of models do not matter.
@@ -334,44 +250,5 @@ pub(super) fn case_verdict(code: Code) -> CaseVerdict {
         Code::NotRun => CaseVerdict::NotRun,
         Code::NotJudged => CaseVerdict::NotJudged,
         Code::Error | Code::SkippedByGate | Code::SkippedByError | Code::Absent => CaseVerdict::Error,
-    }
-}
-
-fn total_usage<'o>(outcomes: impl Iterator<Item = &'o Outcome>) -> Option<Usage> {
-    let mut total: Option<Usage> = None;
-    for outcome in outcomes {
-        match outcome {
-            Outcome::Answer(answer) if answer.usage.is_none() => {}
-            outcome => {
-                if let Some((usage, _)) = taken(outcome) {
-                    total.get_or_insert_default().merge(&usage);
-                }
-            }
-        }
-    }
-    total
-}
-
-fn total_cost<'o>(outcomes: impl Iterator<Item = &'o Outcome>) -> Option<f64> {
-    let costs = outcomes.filter_map(|it| taken(it).and_then(|(_, cost)| cost));
-    let nano: Vec<u64> = costs.map(|it| (it * 1e9).round() as u64).collect();
-    nano.into_iter().reduce(u64::saturating_add).map(|it| it as f64 / 1e9)
-}
-
-fn total_latency<'o>(outcomes: impl Iterator<Item = &'o Outcome>) -> Option<Duration> {
-    let mut total: Option<Duration> = None;
-    for outcome in outcomes {
-        if let Outcome::Answer(answer) = outcome {
-            *total.get_or_insert_default() += answer.latency;
-        }
-    }
-    total
-}
-
-fn n_requests(outcome: &Outcome) -> u32 {
-    match outcome {
-        Outcome::Answer(answer) => answer.n_requests,
-        Outcome::Fault(fault) => fault.n_requests,
-        Outcome::Returned(_) | Outcome::Ran(_) | Outcome::NotRun(_) => 0,
     }
 }

@@ -46,6 +46,19 @@ impl Projection {
         self.0 == Want::All
     }
 
+    /// Reads what one more path leads to.
+    pub fn add(&mut self, path: &FieldPath) {
+        self.0.add(path.steps());
+    }
+
+    /// Whether anything of a member is read, if the value is an object.
+    pub fn reads_member(&self, name: &str) -> bool {
+        match &self.0 {
+            Want::All => true,
+            Want::Parts { keys, .. } => keys.iter().any(|(key, _)| **key == *name),
+        }
+    }
+
     /// Reads what is wanted of the one JSON value of `text`. What is not read is checked for syntax only.
     pub fn read<'a>(&'a self, text: &'a str) -> Result<Record<'a>, JsonError> {
         let notes = Notes::default();

@@ -22,7 +22,7 @@ use places::Unsorted;
 
 use crate::database::{DatabaseError, Fault, Kind, beside, refuse_network};
 use crate::effects::{PackedEffect, RecordedEffect, StoredText};
-use crate::packed::Unreadable;
+use crate::packed::{Packer, Unreadable};
 
 /// Format 2: a table with row numbers, and where to find what in it (`places`). Ordering whole answers by their keys would scatter every write.
 /// In format 1 an index on eight bytes of the key stood for `place`.
@@ -241,6 +241,11 @@ impl Journal {
         })
     }
 
+    /// What writes answers that belong to no run.
+    pub fn answers(&self) -> Result<AnswerWriter, DatabaseError> {
+        Ok(AnswerWriter { writer: self.writer(false)?, packer: Packer::new() })
+    }
+
     /// A writer of its own.
     pub(crate) fn writer(&self, durable: bool) -> Result<JournalWriter, DatabaseError> {
         let connection = JOURNAL.open(&self.path)?;
@@ -314,6 +319,21 @@ fn make_under(path: &Path) -> Result<(), DatabaseError> {
     connection.close().map_err(|(_, it)| DatabaseError::of(path, it))?;
     let synced = std::fs::File::options().write(true).open(path).and_then(|it| it.sync_all());
     synced.map_err(|it| DatabaseError::of_io(path, it))
+}
+
+/// Writes answers that belong to no run, each in a transaction of its own.
+#[derive(Debug)]
+pub struct AnswerWriter {
+    writer: JournalWriter,
+    packer: Packer,
+}
+
+impl AnswerWriter {
+    /// Writes an answer. When it returns, other processes find it.
+    pub fn write(&mut self, effect: &RecordedEffect) -> Result<(), DatabaseError> {
+        let packed = PackedEffect::of(effect, &mut self.packer);
+        self.writer.write(std::iter::once(&packed))
+    }
 }
 
 /// Writes answers; belongs to the thread that writes a run.

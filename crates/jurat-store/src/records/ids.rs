@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::RowAt;
 
 /// The members that hold a row's id when the suite does not say where it is, in the order they are looked for.
-const ID_KEYS: [&str; 3] = ["id", "record_id", "case_id"];
+pub const ID_KEYS: [&str; 3] = ["id", "record_id", "case_id"];
 
 /// What a row is known by, before it is known whether another row has the same.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -28,7 +28,7 @@ mod xlsx;
 mod yaml;
 
 pub use error::{RowsError, RowsFault, SampleError};
-pub use ids::{DuplicateId, IdError, Ids, RowId, RowNames, row_id};
+pub use ids::{DuplicateId, ID_KEYS, IdError, Ids, RowId, RowNames, row_id};
 pub use rows::{Chunk, ReadSummary, RowAt, RowLimits, read_all, read_all_within, sections_by_source};
 pub use sample::{Sample, SampleLimits, sample, sample_of};
-pub use table::write_rows;
+pub use table::{BatchRows, write_rows};

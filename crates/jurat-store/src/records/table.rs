@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Field, Fields, Schema};
 use jurat_format::value::Val;
 
-use super::cells::Column;
+use super::cells::{Column, Odd};
 use super::chunk::{self, Delivery};
 use super::{RowsFault, SampleError};
 
@@ -52,6 +52,60 @@ pub fn write_rows(batch: &RecordBatch, json: &mut Vec<u8>) -> Result<(), SampleE
         json.push(b'\n');
     }
     Ok(())
+}
+
+/// The rows of a batch in memory, written as JSON one by one: all columns, or those that are read.
+pub struct BatchRows {
+    /// What stands before each value: `"name":`.
+    keys: Vec<String>,
+    columns: Vec<Column>,
+}
+
+impl BatchRows {
+    /// The columns for which `is_read` holds.
+    ///
+    /// # Errors
+    /// When JSON has no form for one of them.
+    pub fn of(batch: &RecordBatch, is_read: impl Fn(&str) -> bool) -> Result<BatchRows, SampleError> {
+        let (mut keys, mut columns) = (Vec::new(), Vec::new());
+        for (field, array) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+            if is_read(field.name()) {
+                keys.push(format!("{}:", Val::from(field.name().as_str())));
+                columns.push(Column::of(field, array)?);
+            }
+        }
+        Ok(BatchRows { keys, columns })
+    }
+
+    /// The columns that JSON has a form for.
+    ///
+    /// # Errors
+    /// When a column cannot be read after all.
+    pub fn of_writable(batch: &RecordBatch) -> Result<BatchRows, SampleError> {
+        let is_writable =
+            |name: &str| batch.schema_ref().field_with_name(name).is_ok_and(|it| Column::check(it).is_ok());
+        BatchRows::of(batch, is_writable)
+    }
+
+    /// Writes a row. Cells that JSON has no form for are left out; the first of them is returned in words.
+    pub fn write(&self, ix: usize, json: &mut Vec<u8>) -> Option<String> {
+        let mut odd = None;
+        json.push(b'{');
+        let start = json.len();
+        for (key, column) in self.keys.iter().zip(&self.columns) {
+            let before = json.len();
+            if before > start {
+                json.push(b',');
+            }
+            json.extend_from_slice(key.as_bytes());
+            if let Err(Odd { column, found }) = column.write(ix, json) {
+                json.truncate(before);
+                odd.get_or_insert_with(|| format!("the column `{column}` holds {found}, which JSON has no form for"));
+            }
+        }
+        json.push(b'}');
+        odd
+    }
 }
 
 /// What is done with a file. The libraries panic about some bytes that no sound file has, and the owner of a damaged file

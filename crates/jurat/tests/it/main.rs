@@ -1,6 +1,7 @@
 //! The face for Rust programs, as a program uses it.
 
 mod agents;
+mod batches;
 mod building;
 mod evaluators;
 mod examples;
