@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from jurat import _jurat
+from jurat import _jurat, batches
 from jurat._called import Caller, is_known_elsewhere, then
 from jurat._options import RunOptions, Unpack
 from jurat._resuming import digest_of
@@ -285,6 +285,82 @@ class Suite:
         caller = Caller(asyncio.get_running_loop())
         return Run(await awaited(self._started(rows, options, caller), progress=progress, total=self._total(rows, options)))
 
+    def evaluator(
+        self,
+        *,
+        layout: batches.Layout = "cases",
+        id: str | None = None,
+        carry: Sequence[str] | Any = (),
+        keep: batches.Keep = "failed",
+        journal: str | PathLike[str] | None = None,
+        strings: bool = False,
+        **options: Unpack[RunOptions],
+    ) -> batches.Evaluator:
+        """The suite over batches of Arrow, without a run: for engines that distribute rows.
+
+        Args:
+            layout: What a row of the results is: a case (`cases`), or a task of a case (`tasks`).
+            id: The column that names rows; default: where the suite says, else `id`, `record_id` or `case_id`, else the content of the row.
+            carry: The columns of rows that results have, too: names, or a `pyarrow.Schema` where the types have to be known before the first row.
+            keep: Of which tasks results say what was expected and found: `failed` (those that failed, could not be judged or did not run), `all`, or `none`.
+            journal: A directory of this machine whose journal (`.jurat/journal.db`) has paid answers and takes new ones, so that rows that are judged again
+                are not paid for again; default: none.
+            strings: Whether verdicts are plain text; default: dictionaries.
+            options: How models are asked: `models`, `variables`, `directory`, `repeat`, `concurrency`, `request_timeout`, `keep_going`, `fresh`, `max_age`,
+                `stream`, `unsafe_code` and `unsafe_host`. Options of a run as a whole, such as budgets, are refused.
+
+        Returns:
+            An evaluator, which can be pickled.
+
+        Raises:
+            UsageError: The suite has rows of its own, its cases are no rows, or an option means nothing for batches.
+            ModelError: A role has no model.
+        """
+        wanted = {"layout": layout, "keep": keep, "id": id, "strings": strings, "journal": journal}
+        return batches.evaluator(self, wanted, carry, options)
+
+    def evaluate_batches(
+        self,
+        reader: Any,
+        *,
+        layout: batches.Layout = "cases",
+        id: str | None = None,
+        carry: Sequence[str] | Any = (),
+        keep: batches.Keep = "failed",
+        journal: str | PathLike[str] | None = None,
+        strings: bool = False,
+        **options: Unpack[RunOptions],
+    ) -> Any:
+        """Judges a stream of Arrow while it is read: memory does not grow with it, and results come before it ends.
+
+        Args:
+            reader: A reader, a table, a data set's scanner, or anything else with a stream of Arrow.
+            layout: As for `evaluator`.
+            id: As for `evaluator`.
+            carry: As for `evaluator`.
+            keep: As for `evaluator`.
+            journal: As for `evaluator`.
+            strings: As for `evaluator`.
+            options: As for `evaluator`.
+
+        Returns:
+            A reader of the results. Closing it ends the evaluation.
+
+        Raises:
+            UsageError: As for `evaluator`.
+            ModelError: As for `evaluator`.
+
+        Example:
+            >>> import jurat, pyarrow
+            >>> suite = jurat.Suite({"tasks": [{"id": "paid", "field_path": "status", "operator": "equals", "expected_value": "paid"}]})
+            >>> rows = pyarrow.table({"id": ["r1", "r2"], "status": ["paid", "due"]})
+            >>> with suite.evaluate_batches(rows) as results:
+            ...     print(results.read_all().column("verdict").to_pylist())
+            ['passed', 'failed']
+        """
+        made = self.evaluator(layout=layout, id=id, carry=carry, keep=keep, journal=journal, strings=strings, **options)
+        return made.read(reader)
+
     def _total(self, rows: Any, options: Mapping[str, Any]) -> int | None:
         """How many cases there will be, where the number of rows is known: each is one, unless some are left out or asked about several times."""
         n, limit = n_rows(rows), options.get("limit")
@@ -336,26 +412,26 @@ class Suite:
         return f"<div>{self._suite.plan_svg()}<pre>{html.escape(self._suite.warning_text)}</pre></div>"
 
 
-def evaluate_batch(suite: Suite, batch: Any, **options: Unpack[RunOptions]) -> Any:
-    """Runs a suite over a batch of Arrow and returns the result of each task of each row, as a batch of pyarrow.
+def evaluate_batch(suite: Suite, batch: Any, *, keep: batches.Keep = "failed", **options: Unpack[RunOptions]) -> Any:
+    """Judges a batch of Arrow and returns the result of each task of each row, as a batch of pyarrow. Nothing is stored.
 
-    It keeps nothing between calls, so that a distributed engine can call it wherever the rows are.
+    It keeps nothing between calls, connections included: for many batches, `Suite.evaluator` does the same once.
+
+    Args:
+        suite: The suite.
+        batch: A batch or a table of Arrow, a data frame, or columns by name.
+        keep: As for `Suite.evaluator`.
+        options: As for `Suite.evaluator`. With `directory`, paid answers are in the journal there.
+
+    Returns:
+        A batch with a row for each task of each row.
+
+    Raises:
+        UsageError: As for `Suite.evaluator`.
+        ModelError: A model cannot be asked.
+        RunError: The batch could not be judged to its end.
     """
-    import tempfile
-
-    if options.get("directory") is not None:
-        return _batch(suite.run(batch, progress=False, **options))
-    with tempfile.TemporaryDirectory(prefix="jurat-batch-") as directory:
-        options["directory"] = directory
-        return _batch(suite.run(batch, progress=False, **options))
-
-
-def _batch(run: Run) -> Any:
-    import pyarrow
-
-    table = run.to_arrow(details=True).combine_chunks()
-    batches = table.to_batches()
-    return batches[0] if batches else pyarrow.RecordBatch.from_pylist([], schema=table.schema)
+    return suite.evaluator(layout="tasks", keep=keep, journal=options.get("directory"), **options)(batch)
 
 
 def _suite(definition: Any, given: dict[str, Any]) -> Suite:

@@ -62,7 +62,7 @@ def test_type_hints_can_be_read(name: str, of: Any) -> None:
         assert "return" in typing.get_type_hints(of)
 
 
-@pytest.mark.parametrize("module", ["jurat", "jurat._calibrating", "jurat._comparing", "jurat._evaluation", "jurat._listing", "jurat.run", "jurat.suite", "jurat.subject", "jurat.spec", "jurat.spec.tasks", "jurat.spec.templates", "jurat.spec.comparison", "jurat.spec.joined", "jurat.agents", "jurat.calibration"])
+@pytest.mark.parametrize("module", ["jurat", "jurat._calibrating", "jurat._comparing", "jurat._evaluation", "jurat._listing", "jurat.run", "jurat.suite", "jurat.subject", "jurat.spec", "jurat.spec.tasks", "jurat.spec.templates", "jurat.spec.comparison", "jurat.spec.joined", "jurat.agents", "jurat.batches", "jurat.calibration"])
 def test_examples_of_docstrings_run(module: str) -> None:
     found = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert found.failed == 0 and found.attempted > 0

@@ -9,6 +9,7 @@
 //! * [`dist`]: what a release publishes.
 //! * [`agents`]: real agents to drive.
 //! * [`browser`]: the viewer in a real browser.
+//! * [`scale`]: engines that distribute rows.
 //! * [`install`]: what tests need from PyPI and npm.
 //! * [`judges`]: how far a model agrees with the labelled sets of the ready judges.
 //!
@@ -24,6 +25,7 @@ mod fuzz;
 mod install;
 mod judges;
 mod packages;
+mod scale;
 mod servers;
 mod test;
 mod wheel;
@@ -44,6 +46,7 @@ const CHORES: &[Chore] = &[
     agents::CHORE,
     browser::CHORE,
     judges::CHORE,
+    scale::CHORE,
     install::CHORE,
     test::programs::CHORE,
 ];

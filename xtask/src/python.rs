@@ -99,14 +99,22 @@ fn check_size(wheel: &Path) -> Result<(), Failure> {
 /// Builds the package without optimisation, and runs its tests on an interpreter. They start a model endpoint, which is
 /// built first.
 pub fn test(python: &str) -> Result<(), Failure> {
-    let environment = environment_for(python)?;
+    tested(&environment_for(python)?, "python")
+}
+
+/// The same for the tests of another folder, in an environment of this name with what `requirements.txt` of the folder lists.
+pub fn test_folder(name: &str, folder: &str) -> Result<(), Failure> {
+    tested(&environment_of(name, &program::root().join(folder).join("requirements.txt"))?, folder)
+}
+
+fn tested(environment: &Path, folder: &str) -> Result<(), Failure> {
     let endpoint = program::built(program::cargo_as_tested().args(["--quiet", "--bin", "jurat-endpoint"]))?;
-    let wheel = wheel(&environment, Build::Tested)?;
-    install(&environment, &wheel)?;
+    let wheel = wheel(environment, Build::Tested)?;
+    install(environment, &wheel)?;
     let mut pytest = Command::new(environment.join("bin/python"));
     // The tests see what is installed, and not the sources here.
     pytest
-        .args(["-m", "pytest", "-q", "--durations=10", "python"])
+        .args(["-m", "pytest", "-q", "--durations=10", folder])
         .env("PYTHONSAFEPATH", "1")
         .current_dir(program::root());
     program::run(pytest.env("JURAT_ENDPOINT", endpoint))

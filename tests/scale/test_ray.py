@@ -1,0 +1,73 @@
+"""Ray Data on a cluster of two nodes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow
+import pytest
+from conftest import ASKING, SUITE, plain
+
+import jurat.ray
+from jurat.errors import ModelError, UsageError
+
+ray = pytest.importorskip("ray")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cluster() -> Iterator[None]:
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    cluster.add_node(num_cpus=2)
+    ray.init(address=cluster.address, log_to_driver=False)
+    yield
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def test_results_are_those_of_one_process(rows: pyarrow.Table, expected: list[dict[str, Any]]) -> None:
+    results = jurat.ray.evaluate(ray.data.from_arrow(rows).repartition(10), SUITE, strings=True, carry=["amount"])
+    judged = pyarrow.concat_tables(ray.get(results.to_arrow_refs()))
+    assert plain(judged) == expected
+
+
+def test_too_many_actors_are_refused_at_once(rows: pyarrow.Table) -> None:
+    dataset = ray.data.from_arrow(rows)
+    started = time.monotonic()
+    with pytest.raises(UsageError, match="would leave no CPU of this cluster .* at most 3 fit"):
+        jurat.ray.evaluate(dataset, SUITE, workers=4)
+    assert time.monotonic() - started < 5
+
+
+def test_a_key_that_a_worker_lacks_is_named_before_the_first_row(rows: pyarrow.Table) -> None:
+    with pytest.raises(ModelError, match="SCALE_TEST_KEY"):
+        jurat.ray.evaluate(ray.data.from_arrow(rows), ASKING)
+
+
+def test_a_killed_actor_loses_no_row(rows: pyarrow.Table) -> None:
+    import os
+    import signal
+    import threading
+
+    some = rows.slice(0, 20_000)
+    results = jurat.ray.evaluate(ray.data.from_arrow(some).repartition(40), SUITE, strings=True, workers=1, batch_rows=500)
+
+    def kill() -> None:
+        from ray.util.state import list_actors
+
+        for _ in range(200):
+            alive = [it for it in list_actors() if it.state == "ALIVE" and it.pid]
+            if alive:
+                time.sleep(0.5)
+                os.kill(alive[0].pid, signal.SIGKILL)
+                return
+            time.sleep(0.1)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    judged = pyarrow.concat_tables(ray.get(results.to_arrow_refs()))
+    killer.join()
+    assert plain(judged) == plain(SUITE.evaluator(strings=True)(some))

@@ -1,0 +1,18 @@
+//! `cargo xtask scale`: the package inside the engines that distribute rows.
+//!
+//! Their packages are large and slow to start, so `test` runs Daft only. Spark needs a Java runtime (17 or later) on the machine.
+
+use chores::chore::{Arguments, Chore, Failure};
+use chores::python;
+
+pub(crate) const CHORE: Chore = Chore {
+    name: "scale",
+    arguments: "",
+    about: "tests the Python package with Ray, Spark, Daft and Dask from PyPI; Spark needs a Java runtime",
+    run,
+};
+
+fn run(arguments: Arguments) -> Result<(), Failure> {
+    arguments.finish()?;
+    python::test_folder("scale", "tests/scale")
+}
