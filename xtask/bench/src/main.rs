@@ -4,13 +4,14 @@
 //! conclusions. Times are for people ([`compare`]): the machine is noisy, so they are CPU time, interleaved, and judged as
 //! ratios within one run. What a change may not make worse is counted in instructions ([`mod@gate`]), which do not depend on
 //! the neighbours. What whole runs cost ([`mod@run`]) is measured from outside, beside programs that do the least possible; what the Python package
-//! costs ([`mod@peers`]) beside a peer. What its statistics promise, and whether they keep it, is simulated by `xtask/simulation`.
+//! costs ([`mod@peers`]) beside a peer, and what batches of Arrow cost ([`mod@scale`]) beside a run. What its statistics promise, and whether they keep it, is simulated by `xtask/simulation`.
 
 mod compare;
 mod gate;
 mod peers;
 mod rounds;
 mod run;
+mod scale;
 
 use std::env;
 use std::path::PathBuf;
@@ -28,6 +29,7 @@ fn run(mut arguments: Arguments) -> Result<(), Failure> {
     match what.as_deref() {
         Some("run") => run::run(arguments),
         Some("peers") => peers::peers(arguments),
+        Some("scale") => scale::scale(arguments),
         Some("statistics") => simulate(arguments),
         Some("compare") => arguments.finish().and_then(|()| compare::compare()),
         Some("gate") => {
@@ -35,7 +37,7 @@ fn run(mut arguments: Arguments) -> Result<(), Failure> {
             arguments.finish()?;
             if accept { gate::accept() } else { gate::gate() }
         }
-        _ => Err(Failure::Usage("`bench` wants `compare`, `gate`, `run`, `peers` or `statistics`".to_owned())),
+        _ => Err(Failure::Usage("`bench` wants `compare`, `gate`, `run`, `peers`, `scale` or `statistics`".to_owned())),
     }
 }
 
