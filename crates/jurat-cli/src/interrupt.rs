@@ -66,6 +66,21 @@ impl Listener {
     }
 }
 
+/// Calls something whenever the process is asked to stop or to end, with how often it was asked before.
+pub(crate) fn on_each(mut call: impl FnMut(u32) + Send + 'static) {
+    let _ = thread::Builder::new().name("jurat-signals".to_owned()).spawn(move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        runtime.block_on(async {
+            let Some(mut signals) = Signals::new() else { return };
+            let mut n_before = 0;
+            while signals.next().await.is_some() {
+                call(n_before);
+                n_before += 1;
+            }
+        });
+    });
+}
+
 /// Waits until the process is asked to stop or to end.
 pub(crate) async fn asked_to_end() {
     match Signals::new() {

@@ -19,6 +19,8 @@ mod init;
 mod interrupt;
 mod journal;
 mod judges;
+mod local;
+mod merge;
 mod models;
 mod pack;
 mod plan;
@@ -31,6 +33,8 @@ mod run_arguments;
 mod run_name;
 mod schema;
 mod several;
+mod shard;
+mod shards;
 mod show;
 mod unknown_verb;
 mod usage;
@@ -70,6 +74,8 @@ enum Verb {
     Import(import::Import),
     Receive(receive::Receive),
     Pack(pack::Pack),
+    Shards(shards::Shards),
+    Merge(merge::Merge),
     Journal(journal::Journal),
     Judges(judges::Judges),
     Schema(schema::Schema),
@@ -101,6 +107,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Import(import) => import.run(),
         Verb::Receive(receive) => receive.run(),
         Verb::Pack(pack) => pack.run(),
+        Verb::Shards(shards) => shards.run(),
+        Verb::Merge(merge) => merge.run(),
         Verb::Journal(journal) => journal.run(),
         Verb::Judges(judges) => judges.run(),
         Verb::Schema(schema) => schema.run(),

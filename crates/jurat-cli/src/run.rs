@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,14 +13,16 @@ use jurat_report::gate::write_text as write_gate;
 
 use crate::definition::{self, ProfileOptions, print_problems};
 use crate::exit::Exit;
-use crate::failure::{Failure, print_reason};
+use crate::failure::{Failure, exit, print_reason};
 use crate::format::{Format, FormatOption, style};
 use crate::interrupt::Listener;
+use crate::local;
 use crate::progress;
 use crate::rendered_run;
 use crate::results_file::{ColumnsOption, ResultsFile, endings, has_columns};
 use crate::run_arguments::{OfRun, RunArguments};
 use crate::several::{self, Ended};
+use crate::shard::{self, ShardName};
 use crate::watch::Watched;
 
 /// Runs suites and prints their results
@@ -31,6 +34,16 @@ pub(crate) struct Run {
     files: Vec<PathBuf>,
     #[command(flatten)]
     profiles: ProfileOptions,
+    /// Run on several processes of this machine: `local:N`. The run is cut into shards, which are merged at the end
+    #[arg(long, value_name = "ENGINE", value_parser = local::engine, help_heading = "Shards", conflicts_with_all = ["watch", "shard"])]
+    engine: Option<NonZeroUsize>,
+    /// Directory for the shards of `--engine`; the run is written there, too [default: in `.jurat/parts`, until they are merged]
+    #[arg(long, value_name = "DIR", help_heading = "Shards", requires = "engine")]
+    out: Option<PathBuf>,
+    /// Run one shard of a plan made by `jurat shards`: its directory and the number of the shard
+    #[arg(long, value_name = "DIR:N", value_parser = ShardName::parse, help_heading = "Shards",
+          conflicts_with_all = ["watch", "outputs", "save_records", "tasks", "gate"])]
+    shard: Option<ShardName>,
     /// Print the result of every task of every case
     #[arg(long)]
     tasks: bool,
@@ -59,6 +72,9 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn run(&self) -> Exit {
+        if let Some(name) = &self.shard {
+            return exit(shard::run(name, self.options.options(), self.quiet, self.format.get()));
+        }
         if let Err(message) = self.can_be() {
             print_reason(&message);
             return Exit::Wrong;
@@ -159,7 +175,13 @@ impl Run {
         }
         let options = if suite.takes_rows() { options.input(io::stdin()) } else { options };
         let (is_gated, base) = (options.gate, options.base.as_deref().map(existing));
-        let run = self.run_to_end(&suite, options)?;
+        let run = match self.engine {
+            Some(n) => match local::run(&suite, options, n, self.out.clone(), self.quiet)? {
+                local::Ended::Merged(run) => *run,
+                local::Ended::Stopped(exit, sentence) => return Ok((exit, sentence)),
+            },
+            None => self.run_to_end(&suite, options)?,
+        };
         let (path, stopped, has_measured) = (run.path().to_owned(), run.stopped(), run.case_counts().measured > 0);
         let ended = self.print_results(&several::suite_name(suite.name(), file), run)?;
         match is_gated && can_be_decided(ended.0, stopped, has_measured) {

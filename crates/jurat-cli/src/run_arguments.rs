@@ -24,6 +24,7 @@ pub(crate) trait Verb {
 pub(crate) struct OfRun;
 pub(crate) struct OfPlan;
 pub(crate) struct OfCheck;
+pub(crate) struct OfShards;
 
 impl Verb for OfRun {
     fn takes(_: &RunOption) -> bool {
@@ -40,6 +41,12 @@ impl Verb for OfPlan {
 impl Verb for OfCheck {
     fn takes(option: &RunOption) -> bool {
         option.argument.verbs.contains(&"check")
+    }
+}
+
+impl Verb for OfShards {
+    fn takes(option: &RunOption) -> bool {
+        option.argument.verbs.contains(&"shards")
     }
 }
 

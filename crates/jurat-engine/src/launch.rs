@@ -30,6 +30,7 @@ use crate::options::RecordedOptions;
 use crate::requirements::{Met, Place, require, require_roles};
 use crate::roles::main_folder;
 use crate::run::{Job, Mode, Ran, Target, now_ms, run};
+use crate::shards::Answers;
 use crate::stopping::{CERTAIN, StopWatch, StoppingRecord, Wanted, watch};
 use crate::variants::{Asked, variants};
 use crate::{
@@ -161,8 +162,9 @@ pub fn launch(
     let given = options.rows_digest.as_deref();
     let mut head = head(definition, &recorded, world, &roles, variants.clone(), given);
     let resumes = if options.resume_decided { Resumes::Decided } else { Resumes::Unfinished };
-    let resumed = match recording {
-        None if can_resume(&suite.records, options) => {
+    let resumed = match (&options.shard, &recording) {
+        (Some(shard), _) => shard.resumed()?,
+        (None, None) if can_resume(&suite.records, options) => {
             unfinished(&world.project.runs_directory(), &head.resume_key, resumes)?
         }
         _ => None,
@@ -177,7 +179,13 @@ pub fn launch(
         head.seed = watch.design().seed;
         head.documents.push(watch.design().document());
     }
-    let path = resumed.clone().unwrap_or_else(|| world.project.runs_directory().join(format!("{}.jurat", head.id)));
+    if let Some(shard) = &options.shard {
+        (head.id, head.resume_key) = (format!("{:05}", shard.ix), shard.resume_key());
+        head.sources = all_sources(definition, None);
+    }
+    let own = options.shard.as_ref().map(|it| it.file.clone());
+    let path =
+        resumed.clone().or(own).unwrap_or_else(|| world.project.runs_directory().join(format!("{}.jurat", head.id)));
     let target = if resumed.is_some() { Target::Resume(&path) } else { Target::New(&path, &head) };
     let asks = plan.asks();
     let concurrency = transport.concurrency;
@@ -188,7 +196,8 @@ pub fn launch(
             let workers = Workers { program: world.resources.worker.clone(), is_unsafe: options.unsafe_code };
             let evaluators = Evaluators::open(plan, &main_folder(sources), &workers, world.resources.evaluators);
             let models = models.with(evaluators.map_err(|error| unusable_evaluator(definition, error))?);
-            let journal = if asks { Some(world.project.usable_journal()?) } else { None };
+            let is_shared = options.shard.as_ref().is_none_or(|it| it.answers == Answers::Journal);
+            let journal = if asks && is_shared { Some(world.project.usable_journal()?) } else { None };
             (Some(models), journal)
         }
     };
@@ -219,6 +228,7 @@ pub fn launch(
         keep_all: options.keep_all,
         durable: options.durable,
         watch,
+        shard: options.shard.as_ref(),
     };
     let ran = run(&job, target, world.stdin, stop, progress).map_err(|error| run_failure(world.project, error))?;
     Ok(Launched { ran, resumed: resumed.is_some() })
@@ -371,8 +381,7 @@ fn head(
     documents.push(recorded.document());
     let created_at_ms = now_ms();
     let name = suite.name.as_ref().map_or("suite", |it| it.value.as_str());
-    let mut sources = source_heads(&suite.records, world.project);
-    sources.extend(plan.case_sections().map(|it| SourceHead { name: it.to_owned(), file: None }));
+    let sources = all_sources(definition, Some(world.project));
     let tasks = suite.tasks.iter().zip(plan.stage_numbers()).map(|(task, stage)| TaskHead {
         id: task.id.value.clone(),
         kind: task.kind.name().to_owned(),
@@ -398,8 +407,15 @@ fn head(
     }
 }
 
-/// Where rows come from. Files below the project are named relative to the run, so that the whole can be moved.
-fn source_heads(records: &[Records], project: &Project) -> Vec<SourceHead> {
+/// Where cases come from: rows, then the sections of the definition that have cases.
+fn all_sources(definition: Definition<'_>, project: Option<&Project>) -> Vec<SourceHead> {
+    let mut sources = source_heads(&definition.suite.records, project);
+    sources.extend(definition.plan.case_sections().map(|it| SourceHead { name: it.to_owned(), file: None }));
+    sources
+}
+
+/// Where rows come from. Files below a project are named relative to the run, so that the whole can be moved.
+pub(crate) fn source_heads(records: &[Records], project: Option<&Project>) -> Vec<SourceHead> {
     let names = RowNames::of_all(records);
     let files = records.iter().flat_map(|it| match &it.from {
         RowSource::Files(files) => files.iter().map(|it| Some(it.path.as_path())).collect(),
@@ -414,10 +430,10 @@ fn source_heads(records: &[Records], project: &Project) -> Vec<SourceHead> {
         .collect()
 }
 
-fn source_file(path: &Path, project: &Project) -> Option<SourceFile> {
+fn source_file(path: &Path, project: Option<&Project>) -> Option<SourceFile> {
     let absolute = std::fs::canonicalize(path).ok()?;
     let looked = SourceFile::look(&absolute).ok()?;
-    let root = project.root().parent().and_then(|it| std::fs::canonicalize(it).ok());
+    let root = project.and_then(|it| it.root().parent()).and_then(|it| std::fs::canonicalize(it).ok());
     let below = root.and_then(|root| absolute.strip_prefix(root).ok().map(Path::to_owned));
     // A run lies two folders below the project.
     let path = below.map_or(absolute, |it| PathBuf::from("../..").join(it));

@@ -11,6 +11,7 @@
 //! * [`Budget`], [`Stop`]: what a run may spend, and how it is stopped;
 //! * [`forecast`]: what a run would do; [`Progress`]: how far one has come;
 //! * [`batches`]: batches of Arrow judged without a run;
+//! * [`shards`]: a run cut into parts that processes share, and merged again;
 //! * [`view`]: a run, read back; [`contrast`]: runs compared with each other; [`calibration`]: its judges compared with people.
 
 mod agents;
@@ -50,6 +51,7 @@ mod rows;
 mod run;
 mod scenario_graph;
 mod scripts;
+pub mod shards;
 mod slice;
 mod stop;
 mod stopping;

@@ -17,6 +17,7 @@ use jurat_store::run::{Document, RunHead};
 use serde::{Deserialize, Serialize};
 
 use crate::row_lines::RowLines;
+use crate::shards::ShardJob;
 use crate::{BudgetLimits, Functions, Rerun, RerunOf, Selection};
 
 /// An option of a run, as the command, Rust and Python have it.
@@ -187,6 +188,8 @@ macro_rules! run_options {
             pub roles_with_settings: Vec<String>,
             /// Whether the run probes a judge, and is stored apart from the runs of suites.
             pub is_probe: bool,
+            /// The shard that alone is run.
+            pub shard: Option<ShardJob>,
             $($(#[doc = $doc])+ pub $name: field!($kind),)+
         }
 
@@ -206,19 +209,19 @@ macro_rules! run_options {
 
 run_options! {
     /// Model of a role, as `role=provider/model`; may be repeated
-    models: Models, Argument { long: Some("model"), value: "ROLE=MODEL", verbs: &["plan", "check"], ..ARGUMENT };
+    models: Models, Argument { long: Some("model"), value: "ROLE=MODEL", verbs: &["plan", "check", "shards"], ..ARGUMENT };
     /// Run at most N rows
     limit: Count, Argument { value: "N", verbs: &["plan"], ..CASES };
     /// Run the rows for which this CEL expression is true; it may use their fields, `row`, `id` and `tags`
-    filter: Text, Argument { value: "CEL", verbs: &["plan"], ..CASES };
+    filter: Text, Argument { value: "CEL", verbs: &["plan", "shards"], ..CASES };
     /// Run the rows with this tag; may be repeated
-    tags: Texts, Argument { long: Some("tag"), value: "TAG", verbs: &["plan"], ..CASES };
+    tags: Texts, Argument { long: Some("tag"), value: "TAG", verbs: &["plan", "shards"], ..CASES };
     /// Run only the cases with these verdicts in an earlier run; separate several by commas
     rerun: Verdicts, Argument { value: "VERDICT", conflicts: &["replay"], ..CASES };
     /// The earlier run for `--rerun`: a file or the beginning of its name [default: the latest of this suite]
     rerun_from: Text, Argument { long: Some("from"), value: "RUN", requires: Some("rerun"), ..CASES };
     /// Number of times to run each case [default: 1]
-    repeat: Times, Argument { value: "N", verbs: &["plan"], ..CASES };
+    repeat: Times, Argument { value: "N", verbs: &["plan", "shards"], ..CASES };
     /// Maximum concurrent requests per endpoint; lowered automatically when the provider throttles [default: 16]
     concurrency: AtLeastOne, Argument { short: Some('j'), value: "N", ..LIMITS };
     /// Spend at most this amount in US dollars
@@ -256,13 +259,13 @@ run_options! {
     /// Which rows to copy into the run file
     ///
     /// Rows that passed are not copied otherwise: they stay in their file.
-    keep_all: Keep, Argument { long: Some("keep"), value: "KEEP", ..OUTPUT };
+    keep_all: Keep, Argument { long: Some("keep"), value: "KEEP", verbs: &["shards"], ..OUTPUT };
     /// Wait for the disk after each response, so that it survives a power failure
     durable: Flag, OUTPUT;
     /// Run the code of evaluators even where the system cannot isolate it from files, network and other processes; the run records it
-    unsafe_code: Flag, CODE;
+    unsafe_code: Flag, Argument { verbs: &["shards"], ..CODE };
     /// Run agents without a sandbox: with your rights, all files and the network of this machine; the run records it
-    unsafe_host: Flag, CODE;
+    unsafe_host: Flag, Argument { verbs: &["shards"], ..CODE };
 }
 
 impl RunOptions {

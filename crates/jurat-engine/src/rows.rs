@@ -13,8 +13,12 @@ use jurat_core::plan::{CaseName, Plan, row_tags};
 use jurat_core::suite::{CaseKind, Records, RowSource};
 use jurat_core::verdict::{StopReason, Verdict};
 use jurat_format::value::{JsonError, Map, Record, Val, parse_json};
-use jurat_store::records::{Chunk, RowAt, RowId, RowLimits, RowNames, read_all_within, row_id, sections_by_source};
+use jurat_store::records::{
+    Chunk, ReadSummary, RowAt, RowId, RowLimits, RowNames, RowsError, read_all_within, read_part_within, row_id,
+    sections_by_source,
+};
 
+use crate::shards::ShardPart;
 use crate::variants::Asked;
 use crate::{Rerun, RunError, Stop};
 
@@ -92,12 +96,35 @@ pub(crate) struct Rows<'r> {
     sections: Vec<&'r Records>,
     pub(crate) names: RowNames,
     limits: RowLimits,
+    /// The rows that alone are read.
+    part: Option<&'r ShardPart>,
 }
 
 impl<'r> Rows<'r> {
     pub(crate) fn of(records: &'r [Records]) -> Rows<'r> {
         let (sections, names) = (sections_by_source(records), RowNames::of_all(records));
-        Rows { records, sections, names, limits: RowLimits::default() }
+        Rows { records, sections, names, limits: RowLimits::default(), part: None }
+    }
+
+    /// The same, of which only a part is read.
+    pub(crate) fn within(self, part: Option<&'r ShardPart>) -> Rows<'r> {
+        let names = match part {
+            Some(ShardPart::Rows(part)) => self.names.within(part),
+            Some(ShardPart::Defined { .. }) | None => self.names,
+        };
+        Rows { names, part, ..self }
+    }
+
+    fn read_chunks(
+        &self,
+        stdin: &mut dyn Read,
+        each: &mut dyn FnMut(Chunk) -> ControlFlow<()>,
+    ) -> Result<ReadSummary, RowsError> {
+        match self.part {
+            None => read_all_within(self.records, stdin, self.limits, each),
+            Some(ShardPart::Rows(part)) => read_part_within(self.records, part, self.limits, each),
+            Some(ShardPart::Defined { .. }) => Ok(ReadSummary::default()),
+        }
     }
 
     /// The same for cases that ask: they take so long that reading in small pieces costs nothing, and few rows are held at a time.
@@ -154,7 +181,8 @@ impl<'r> Rows<'r> {
         self.sections.len() as u32
     }
 
-    /// Reads the selected rows until `each` breaks or the run is stopped. `n_before` cases were selected before them.
+    /// Reads the selected rows until `each` breaks or the run is stopped. `n_before` cases were selected before them. Returns how many rows there are, selected
+    /// or not.
     pub(crate) fn read(
         &self,
         selection: &Selection,
@@ -162,11 +190,11 @@ impl<'r> Rows<'r> {
         stdin: &mut dyn Read,
         stop: &Stop,
         each: &mut dyn FnMut(Batch) -> ControlFlow<()>,
-    ) -> Result<(), RunError> {
+    ) -> Result<u64, RunError> {
         let (mut n_rows, mut n_selected) = (0, n_before);
         let mut failed = None;
         let _entered = stop.evaluations().enter();
-        read_all_within(self.records, stdin, self.limits, &mut |chunk| {
+        self.read_chunks(stdin, &mut |chunk| {
             let first = n_rows;
             n_rows += chunk.rows.len() as u64;
             let batch = match self.selected(selection, chunk, first) {
@@ -185,7 +213,7 @@ impl<'r> Rows<'r> {
             let is_stopped = stop.reason().is_some_and(|it| !is_listed(it));
             if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        failed.map_or(Ok(()), Err)
+        failed.map_or(Ok(n_rows), Err)
     }
 
     /// How many rows there are; `None` when they can be read only once, or when the run is stopped before it is known.
@@ -193,7 +221,7 @@ impl<'r> Rows<'r> {
         if self.records.iter().any(|it| it.from.is_stream()) {
             return None;
         }
-        let counted = read_all_within(self.records, &mut std::io::empty(), self.limits, &mut |_| {
+        let counted = self.read_chunks(&mut std::io::empty(), &mut |_| {
             if stop.reason().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         counted.ok().filter(|it| !it.stopped).map(|it| it.rows)

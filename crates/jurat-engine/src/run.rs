@@ -6,7 +6,7 @@ use std::io::Read;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -17,8 +17,8 @@ use jurat_core::suite::Records;
 use jurat_core::verdict::StopReason;
 use jurat_store::journal::Journal;
 use jurat_store::run::{
-    BlockBuilder, CaseRanges, Column, Document, Ended, FinishState, RunHead, RunLog, RunReader, RunWriter, Variant,
-    WriterOptions,
+    BlockBuilder, CaseRanges, Column, Document, Ended, FinishState, RunHead, RunLog, RunReader, RunWriter, ShardMark,
+    Variant, WriterOptions,
 };
 
 use crate::breaker::Breaker;
@@ -30,6 +30,7 @@ use crate::perform::Perform;
 use crate::record_lane::RecordLane;
 use crate::recording::Recording;
 use crate::rows::{Rows, Selection};
+use crate::shards::{ShardJob, ShardPart};
 use crate::stopping::StopWatch;
 use crate::tally::{MOST_LABELS, Tally};
 use crate::variants::Asked;
@@ -74,6 +75,8 @@ pub struct Job<'j> {
     pub durable: bool,
     /// What ends the run when enough is known; its rows run in a random order.
     pub(crate) watch: Option<StopWatch>,
+    /// The part of the whole that alone is run.
+    pub(crate) shard: Option<&'j ShardJob>,
 }
 
 /// Where outcomes come from.
@@ -138,7 +141,11 @@ pub fn run(
         Mode::Replay(recording, _) => recording.reached()?,
         Mode::Ask { .. } => None,
     };
-    let going = Going { job, writer: &writer, log: log.as_ref(), began_at_ms, only, stop, progress, started };
+    // What was answered since the plan of a shard was made is an answer of this run.
+    let began_at_ms = job.shard.map_or(began_at_ms, |it| it.planned_at_ms);
+    let n_rows = AtomicU64::new(0);
+    let going =
+        Going { job, writer: &writer, log: log.as_ref(), began_at_ms, only, stop, progress, started, n_rows: &n_rows };
     let ended = going.judge_all(stdin);
     // A replay ends as what it replays. A budget that is used up does not stop what costs nothing, but what was not asked is missing.
     let recorded = match job.mode {
@@ -148,6 +155,11 @@ pub fn run(
     let stopped = stop.reason().or(recorded);
     if let Some(watch) = &job.watch {
         writer.document(watch.record().document())?;
+    }
+    // One that was stopped is not whole: the next attempt resumes it.
+    if let Some(shard) = job.shard.filter(|_| ended.is_ok() && stopped.is_none()) {
+        let (ix, plan, rows) = (shard.ix, shard.plan.clone(), n_rows.load(Ordering::Relaxed));
+        writer.shard(&ShardMark { ix, plan, rows })?;
     }
     let path = writer.path().to_owned();
     let wall = started.elapsed();
@@ -191,11 +203,13 @@ struct Going<'g> {
     stop: &'g Stop,
     progress: &'g Progress,
     started: Instant,
+    /// How many rows were read.
+    n_rows: &'g AtomicU64,
 }
 
 impl Going<'_> {
     fn judge_all(&self, stdin: &mut (dyn Read + Send)) -> Result<(), RunError> {
-        let Going { job, writer, stop, progress, started, .. } = *self;
+        let Going { job, writer, stop, progress, started, n_rows, .. } = *self;
         let asks = job.plan.asks();
         let is_sequential = match job.mode {
             Mode::Ask { perform, .. } => asks && perform.is_sequential(),
@@ -207,6 +221,8 @@ impl Going<'_> {
         // Where a run may stop, threads that are ahead would judge rows that are not looked at.
         let n_threads = if asks || job.watch.is_some() { 1 } else { job.threads.get() };
         let rows = if asks { Rows::asked_about(job.records) } else { Rows::of(job.records) };
+        let part = job.shard.map(|it| &it.part);
+        let rows = rows.within(part);
         let layout = job.plan.layout(job.variants.len());
         let tally = Tally::new(job.plan.tasks.len(), job.variants.len(), layout);
         let store = CaseStore {
@@ -246,6 +262,8 @@ impl Going<'_> {
             let watch = job.watch.as_ref();
             let defined = DefinedCases { plan: job.plan, layout, n_row_sources: rows.n_sources() };
             let opened = match defined.selected(selection, stop) {
+                // Another shard runs them.
+                Ok(_) if matches!(part, Some(ShardPart::Rows(_))) => Vec::new(),
                 Ok(opened) => opened,
                 Err(error) => {
                     fail(error);
@@ -283,7 +301,9 @@ impl Going<'_> {
                 };
                 let read = match watch {
                     Some(watch) => watch.index.deliver(stop, &mut each),
-                    None => rows.read(selection, n_defined, stdin, stop, &mut each),
+                    None => rows
+                        .read(selection, n_defined, stdin, stop, &mut each)
+                        .map(|n| n_rows.store(n, Ordering::Relaxed)),
                 };
                 read.unwrap_or_else(fail);
             });

@@ -10,7 +10,7 @@ use jurat_core::judge::Marks;
 use jurat_core::plan::{CaseIx, CaseLayout, TaskIx};
 use jurat_core::report::Spent;
 use jurat_format::value::Val;
-use jurat_store::run::{CaseTaken, Column, SummaryRow, Variant};
+use jurat_store::run::{CaseTaken, Column, StoredSummary, SummaryRow, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::latencies::Latencies;
@@ -51,7 +51,29 @@ pub(crate) struct AskedOf {
     pub(crate) latency_us: u64,
 }
 
+impl Given {
+    fn merge(&mut self, other: Given) {
+        self.n_scores += other.n_scores;
+        self.nano_score = self.nano_score.saturating_add(other.nano_score);
+        for (label, n) in other.labels {
+            *self.labels.entry(label).or_default() += n;
+        }
+        for (name, scores) in &other.dimensions {
+            self.dimensions.entry(name.clone()).or_default().merge(scores);
+        }
+        if let Some(asked) = &other.asked {
+            self.asked.get_or_insert_default().merge(asked);
+        }
+    }
+}
+
 impl AskedOf {
+    fn merge(&mut self, other: &AskedOf) {
+        self.taken.merge(&other.taken);
+        self.latency.merge(&other.latency);
+        self.latency_us = self.latency_us.saturating_add(other.latency_us);
+    }
+
     pub(crate) fn add(&mut self, outcome: &Outcome, is_of_subject: bool, is_reused: bool) {
         self.taken.add(outcome, is_of_subject, is_reused);
         if let Some(latency) = latency(outcome) {
@@ -111,6 +133,85 @@ impl Scores {
         self.sum = self.sum.saturating_add(other.sum);
         self.squares = self.squares.saturating_add(other.squares);
     }
+}
+
+/// What the summaries of several runs say beside their counts, added up.
+#[derive(Debug)]
+pub(crate) struct SummaryBodies {
+    whole: Option<Whole>,
+    given: Vec<Option<Given>>,
+    by_slice: BTreeMap<String, Taken>,
+}
+
+impl SummaryBodies {
+    pub(crate) fn new(n_tasks: usize) -> SummaryBodies {
+        SummaryBodies { whole: None, given: vec![None; n_tasks], by_slice: BTreeMap::new() }
+    }
+
+    pub(crate) fn add(&mut self, summary: &[StoredSummary]) {
+        for row in summary {
+            let Some(body) = row.body.as_deref() else { continue };
+            match row.column.index().checked_sub(1) {
+                None if row.slice.is_empty() => self.add_whole(body),
+                None => {
+                    let taken: Taken = read_body(body);
+                    self.by_slice.entry(row.slice.clone()).or_default().merge(&taken);
+                }
+                Some(task) => {
+                    if let Some(given) = self.given.get_mut(task) {
+                        given.get_or_insert_default().merge(read_body(body));
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_whole(&mut self, body: &str) {
+        let other: Whole = read_body(body);
+        match &mut self.whole {
+            Some(whole) => whole.merge(other),
+            none => *none = Some(other),
+        }
+    }
+
+    /// The tasks whose labels are more than are counted by themselves.
+    pub(crate) fn tasks_with_many_labels(&self) -> BTreeSet<TaskIx> {
+        let is_many = |it: &Given| it.labels.len() > MOST_LABELS || it.labels.contains_key(OTHERS);
+        let tasks = (0..).map(TaskIx).zip(&self.given);
+        tasks.filter(|(_, it)| it.as_ref().is_some_and(is_many)).map(|it| it.0).collect()
+    }
+
+    /// Counts the labels of a task anew.
+    pub(crate) fn recount(&mut self, task: TaskIx, counted: (BTreeMap<String, u64>, u64)) {
+        if let Some(given) = self.given.get_mut(task.index()).and_then(Option::as_mut) {
+            given.labels = with_others(counted);
+        }
+    }
+
+    pub(crate) fn rows(&self) -> Vec<SummaryRow> {
+        let row = |column, slice: &str, body| SummaryRow { column, slice: slice.to_owned(), body };
+        let whole = self.whole.iter().map(|it| row(Column::CASE, "", written(it)));
+        let tasks = (0..).map(TaskIx).zip(&self.given);
+        let tasks = tasks.filter_map(|(task, it)| Some(row(Column::from(task), "", written(it.as_ref()?))));
+        let slices = self.by_slice.iter().map(|(slice, it)| row(Column::CASE, slice, written(it)));
+        whole.chain(tasks).chain(slices).collect()
+    }
+}
+
+fn read_body<T: serde::de::DeserializeOwned + Default>(body: &str) -> T {
+    serde_json::from_str(body).unwrap_or_default()
+}
+
+fn written(body: &impl Serialize) -> String {
+    serde_json::to_string(body).expect("numbers and texts are JSON")
+}
+
+/// The most frequent labels, and how many others there are.
+fn with_others((mut labels, n_others): (BTreeMap<String, u64>, u64)) -> BTreeMap<String, u64> {
+    if n_others > 0 {
+        *labels.entry(OTHERS.to_owned()).or_default() += n_others;
+    }
+    labels
 }
 
 /// Adds up what answers took, for the run and for each variant.
@@ -214,6 +315,29 @@ pub(crate) struct Whole {
     /// What answers took, by the model that gave them; absent where that was not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) models: Option<BTreeMap<String, AskedOf>>,
+}
+
+impl Whole {
+    /// Adds another run. What one of them did not count by model is not known of both.
+    fn merge(&mut self, other: Whole) {
+        self.taken.merge(&other.taken);
+        self.unpriced_models.extend(other.unpriced_models);
+        while self.unpriced_models.len() > MOST_UNPRICED {
+            self.unpriced_models.pop_last();
+        }
+        self.own = match (self.own, other.own) {
+            (Some(mut own), Some(other)) => {
+                own.merge(&other);
+                Some(own)
+            }
+            _ => None,
+        };
+        self.models = self.models.take().zip(other.models).map(|(mut models, others)| {
+            others.iter().for_each(|(model, it)| models.entry(model.clone()).or_default().merge(it));
+            models
+        });
+        self.models = self.models.take().filter(|it| it.len() <= MOST_MODELS);
+    }
 }
 
 /// Dollars in whole billionths, so that sums do not depend on their order.
@@ -455,11 +579,8 @@ impl Tally {
     }
 
     /// Counts the labels of a task anew: the most frequent, and how many others there are.
-    pub(crate) fn recount(&self, task: TaskIx, (mut labels, n_others): (BTreeMap<String, u64>, u64)) {
-        if n_others > 0 {
-            *labels.entry(OTHERS.to_owned()).or_default() += n_others;
-        }
-        self.given[task.index()].lock().unwrap_or_else(PoisonError::into_inner).labels = labels;
+    pub(crate) fn recount(&self, task: TaskIx, counted: (BTreeMap<String, u64>, u64)) {
+        self.given[task.index()].lock().unwrap_or_else(PoisonError::into_inner).labels = with_others(counted);
     }
 
     /// Notes the model of a response whose tokens are known and whose cost is not: it has no price.

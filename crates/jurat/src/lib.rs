@@ -132,6 +132,7 @@
 //! * [`Model`]: the model of a role, which can be a function of your program. It is asked a [`Question`] and gives a [`Reply`].
 //! * [`scenario`]: conversations along a graph, answer templates, rubrics and outcomes, with a first example of each.
 //! * [`RunOptions`]: how a suite is run: limits, budgets, replay. [`Suite::run`] waits for the end, [`Suite::start`] gives a [`Running`].
+//! * [`shards`]: a run cut into parts that processes share, and merged again.
 //! * [`contrast`]: runs compared with each other; [`gate`]: whether one may pass; [`calibration`]: whether its judges can be trusted.
 //! * [`import`]: configurations, traces and logs of other tools as suites, rows and runs; [`receive`]: traces as programs send them.
 //! * [`batches`]: batches of Arrow judged without a run, for programs that distribute their rows; [`table`]: results as columns of Arrow.
@@ -172,6 +173,7 @@ mod rows;
 mod run;
 mod running;
 pub mod scenario;
+pub mod shards;
 mod suite;
 pub mod table;
 mod task;

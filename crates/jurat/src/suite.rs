@@ -323,6 +323,11 @@ impl Suite {
         self.0.plan.ask.is_some()
     }
 
+    /// Whether a run of it makes requests of any kind: to models, to tools, to code or to agents.
+    pub fn makes_requests(&self) -> bool {
+        self.0.plan.asks()
+    }
+
     pub(crate) fn definition_to_run(&self) -> Definition<'_> {
         let Compiled { examined, plan, .. } = &*self.0;
         Definition { suite: &examined.suite, sources: &examined.sources, plan }

@@ -14,7 +14,8 @@
 //! * [`scenarios`]: conversations: cost per turn, how it grows with their length, and many at once;
 //! * [`agents`]: what a jail around a program costs;
 //! * [`checks`]: runs that were kept, judged again;
-//! * [`evaluators`]: code of authors: a cold start, calls alone and among others, many rows.
+//! * [`evaluators`]: code of authors: a cold start, calls alone and among others, many rows;
+//! * [`shards`]: shards merged, and one machine with several processes.
 //!
 //! What goes wrong in a part is a line of the report, and the others go on: a figure that is missing says why.
 
@@ -30,6 +31,7 @@ mod memory;
 mod records;
 mod scenarios;
 mod scratch;
+mod shards;
 mod show;
 mod startup;
 mod view;
@@ -73,6 +75,7 @@ const PARTS: &[Part] = &[
     Part { name: "agents", measure: agents::measure },
     Part { name: "checks", measure: checks::measure },
     Part { name: "evaluators", measure: evaluators::measure },
+    Part { name: "shards", measure: shards::measure },
 ];
 
 /// The report as it grows.
@@ -190,11 +193,12 @@ mod tests {
                 "scenarios",
                 "agents",
                 "checks",
-                "evaluators"
+                "evaluators",
+                "shards"
             ])
         );
         assert_eq!(named("--only show --quick --only startup"), Ok(vec!["show", "startup"]));
-        let unknown = "there is no part `shows`; there are records, startup, judges, journal, show, view, contrast, scenarios, agents, checks, evaluators";
+        let unknown = "there is no part `shows`; there are records, startup, judges, journal, show, view, contrast, scenarios, agents, checks, evaluators, shards";
         assert_eq!(named("--only shows"), Err(Failure::Usage(unknown.to_owned())));
     }
 

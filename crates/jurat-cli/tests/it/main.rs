@@ -44,6 +44,7 @@ mod run;
 mod run_options;
 mod sandboxes;
 mod schema;
+mod shards;
 mod show;
 mod snapshots;
 mod stopping;

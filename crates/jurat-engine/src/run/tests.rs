@@ -185,6 +185,7 @@ impl Bench {
             keep_all: false,
             durable: false,
             watch,
+            shard: None,
         };
         run(&job, target, &mut std::io::empty(), stop, &Progress::default()).expect("the run can be written")
     }

@@ -22,6 +22,7 @@ use super::disagreements::disagreements;
 use super::independence::independence;
 use super::{RunView, ViewError};
 use crate::options::RecordedOptions;
+use crate::shards::missing_words;
 use crate::slice::Slice;
 use crate::tally::{Given, Scores, Taken, Whole};
 
@@ -374,7 +375,10 @@ fn fault(view: &RunView) -> Result<Option<String>, ViewError> {
     let fault = match view.reader.state()?.finish.map(|it| it.ended) {
         None if view.reader.is_being_written() => "the run is still in progress",
         None => "the run was killed; the command that began it resumes it",
-        Some(Ended::Failed) => "the run failed before its end",
+        Some(Ended::Failed) => match missing_words(&view.reader) {
+            Some(missing) => return Ok(Some(missing)),
+            None => "the run failed before its end",
+        },
         Some(Ended::DuplicateIds) => "the run failed at its end, because rows have the same id",
         Some(Ended::Done | Ended::Stopped(_)) => return Ok(None),
     };

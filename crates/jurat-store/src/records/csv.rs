@@ -40,6 +40,42 @@ pub(super) fn read(
     })
 }
 
+/// Finds where a table can be cut: the byte behind its header, and its parts. `is_full` says whether a part that has this many rows, and ends at this
+/// byte, is long enough.
+pub(super) fn cuts(
+    window: Window<'_>,
+    delimiter: u8,
+    longest: usize,
+    is_full: &mut dyn FnMut(u64, u64) -> bool,
+) -> Result<(u64, Vec<Cut>), RowsFault> {
+    let start = window.offset().unwrap_or_default();
+    let mut rows = Rows::new(window, delimiter, longest);
+    let mut cells = StringRecord::new();
+    let end = |rows: &Rows<'_>| start + rows.reader.position().byte();
+    rows.next(&mut cells)?;
+    let header = end(&rows);
+    let (mut cuts, mut cut) = (Vec::new(), Cut { offset: header, bytes: 0, rows: 0 });
+    while rows.next(&mut cells)? {
+        cut.rows += 1;
+        cut.bytes = end(&rows) - cut.offset;
+        if is_full(cut.rows, end(&rows)) {
+            let offset = end(&rows);
+            cuts.push(std::mem::replace(&mut cut, Cut { offset, bytes: 0, rows: 0 }));
+        }
+    }
+    if cut.rows > 0 || cuts.is_empty() {
+        cuts.push(cut);
+    }
+    Ok((header, cuts))
+}
+
+/// Some rows of a table that follow each other.
+pub(super) struct Cut {
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
+    pub(super) rows: u64,
+}
+
 /// A column of the header.
 struct Column {
     name: String,

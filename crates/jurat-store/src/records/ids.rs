@@ -11,7 +11,7 @@ use jurat_core::suite::{Records, RowSource};
 use jurat_format::value::{FieldPath, Kind, Val, shown};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::RowAt;
+use super::{RowAt, SourcePart};
 
 /// The members that hold a row's id when the suite does not say where it is, in the order they are looked for.
 pub const ID_KEYS: [&str; 3] = ["id", "record_id", "case_id"];
@@ -86,6 +86,15 @@ impl RowNames {
             RowSource::Inline(_) => vec![format!("`records` number {}", ix + 1)],
         });
         RowNames(names.collect())
+    }
+
+    /// The names for rows of a part of a source, which are counted from its beginning.
+    pub fn within(mut self, part: &SourcePart) -> RowNames {
+        let name = usize::try_from(part.source).ok().and_then(|it| self.0.get_mut(it));
+        if let (Some(name), Some(start)) = (name, part.extent.start_words()) {
+            *name = format!("{name} from {start}");
+        }
+        self
     }
 
     /// The source in words: a file's path in backticks as its author wrote it, `standard input`, `the given rows`, or `records`.

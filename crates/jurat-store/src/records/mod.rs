@@ -2,7 +2,8 @@
 //!
 //! `jurat check` looks at a few rows to see whether the paths a suite reads lead anywhere. It should cost the same for a
 //! hundred rows and for a hundred million, so [`sample`] reads the start of the file and parses no more rows than were
-//! asked for; what comes after them is neither read nor judged. A run reads all of them with [`read_all`], in chunks.
+//! asked for; what comes after them is neither read nor judged. A run reads all of them with [`read_all`], in chunks; one of several processes that
+//! share the work reads its part with [`read_part_within`].
 
 mod arrow;
 mod cells;
@@ -18,6 +19,7 @@ mod jsonl;
 mod mark;
 mod moment;
 mod parquet;
+mod part;
 mod rows;
 mod sample;
 mod spares;
@@ -29,6 +31,7 @@ mod yaml;
 
 pub use error::{RowsError, RowsFault, SampleError};
 pub use ids::{DuplicateId, ID_KEYS, IdError, Ids, RowId, RowNames, row_id};
+pub use part::{Extent, PartSize, SourcePart, parts, read_part_within};
 pub use rows::{Chunk, ReadSummary, RowAt, RowLimits, read_all, read_all_within, sections_by_source};
 pub use sample::{Sample, SampleLimits, sample, sample_of};
 pub use table::{BatchRows, write_rows};

@@ -6,7 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
@@ -25,13 +25,39 @@ pub(super) fn read(file: File, delivery: &mut Delivery<'_>) -> Result<ControlFlo
     table::read(batches(file, delivery.limits.chunk as u64)?, delivery)
 }
 
+/// Hands over the rows of some row groups.
+pub(super) fn read_groups(
+    file: File,
+    groups: Range<usize>,
+    delivery: &mut Delivery<'_>,
+) -> Result<ControlFlow<()>, RowsFault> {
+    table::read(batches_of(file, delivery.limits.chunk as u64, Some(groups))?, delivery)
+}
+
+/// How many rows each row group has.
+pub(super) fn group_rows(mut file: File) -> Result<Vec<u64>, SampleError> {
+    check_ends(&mut file)?;
+    let load = || ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(not_parquet);
+    let metadata = unless_damaged(load, damaged)?;
+    let groups = metadata.metadata().row_groups().iter();
+    Ok(groups.map(|it| u64::try_from(it.num_rows()).unwrap_or(0)).collect())
+}
+
 /// The most rows of a batch.
 const MOST_ROWS: u64 = 1024;
 
 /// The batches of a file, each of about as many rows as take `usual` bytes.
-pub(super) fn batches(mut file: File, usual: u64) -> Result<impl Iterator<Item = Batch>, SampleError> {
+pub(super) fn batches(file: File, usual: u64) -> Result<impl Iterator<Item = Batch>, SampleError> {
+    batches_of(file, usual, None)
+}
+
+fn batches_of(
+    mut file: File,
+    usual: u64,
+    groups: Option<Range<usize>>,
+) -> Result<impl Iterator<Item = Batch>, SampleError> {
     check_ends(&mut file)?;
-    let mut reader = unless_damaged(|| opened(file, usual), damaged)?;
+    let mut reader = unless_damaged(|| opened(file, usual, groups), damaged)?;
     let next = move || {
         let batch = unless_damaged(|| Ok(reader.next()), damaged).transpose()?;
         Some(batch.and_then(|it| it.map_err(|error| not_parquet(ParquetError::ArrowError(error.to_string())))))
@@ -43,7 +69,7 @@ fn damaged(message: String) -> SampleError {
     SampleError::NotParquet { message }
 }
 
-fn opened(file: File, usual: u64) -> Result<ParquetRecordBatchReader, SampleError> {
+fn opened(file: File, usual: u64, groups: Option<Range<usize>>) -> Result<ParquetRecordBatchReader, SampleError> {
     // Moments of the oldest kind become nanoseconds by default, and most of time has no place in those.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let metadata = ArrowReaderMetadata::load(&file, options).map_err(not_parquet)?;
@@ -60,6 +86,10 @@ fn opened(file: File, usual: u64) -> Result<ParquetRecordBatchReader, SampleErro
     let n_bytes = sizes.fold(0, u64::saturating_add);
     let n_batch = (usual / (n_bytes / n_total.max(1)).max(1)).clamp(1, MOST_ROWS);
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
+    let builder = match groups {
+        Some(groups) => builder.with_row_groups(groups.collect()),
+        None => builder,
+    };
     builder.with_batch_size(usize::try_from(n_batch).unwrap_or(1)).build().map_err(not_parquet)
 }
 

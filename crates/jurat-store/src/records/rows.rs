@@ -98,6 +98,10 @@ impl Default for RowLimits {
 impl RowLimits {
     /// Ranges of a chunk are 32 bits wide, and text can become six times as long when it is written as JSON.
     pub(super) const MOST: usize = 256 << 20;
+
+    pub(super) fn clamped(self) -> RowLimits {
+        RowLimits { chunk: self.chunk.clamp(1, Self::MOST), row: self.row.clamp(1, Self::MOST) }
+    }
 }
 
 /// Hands all rows of all sections to `each`, in order, until it says [`ControlFlow::Break`]. `stdin` is read when rows
@@ -135,8 +139,7 @@ pub fn read_all_within(
     limits: RowLimits,
     each: &mut dyn FnMut(Chunk) -> ControlFlow<()>,
 ) -> Result<ReadSummary, RowsError> {
-    let most = RowLimits::MOST;
-    let limits = RowLimits { chunk: limits.chunk.clamp(1, most), row: limits.row.clamp(1, most) };
+    let limits = limits.clamped();
     let names = RowNames::of_all(sections);
     let wrong = |number, fault| RowsError { from: names.source(number).to_owned(), fault };
     // A name that says no format is found before the files in front of it have been evaluated.
@@ -186,14 +189,14 @@ impl Types<'_> {
 }
 
 /// A source and how to read it.
-enum Source<'r> {
+pub(super) enum Source<'r> {
     Inline(&'r [Spanned<Value>]),
     StandardInput(Streamed, Types<'r>),
     File(&'r Path, RowFormat, Types<'r>),
 }
 
 /// Reads rows of some format as they come.
-type Streamed = fn(Window<'_>, Types<'_>, &mut Delivery<'_>) -> Result<ControlFlow<()>, RowsFault>;
+pub(super) type Streamed = fn(Window<'_>, Types<'_>, &mut Delivery<'_>) -> Result<ControlFlow<()>, RowsFault>;
 
 /// How rows of a format are read as they come, if they can be.
 fn streamed(format: RowFormat) -> Option<Streamed> {
@@ -207,7 +210,7 @@ fn streamed(format: RowFormat) -> Option<Streamed> {
 }
 
 /// The sources of all sections, or why one cannot be read.
-fn sources(sections: &[Records]) -> impl Iterator<Item = Result<Source<'_>, RowsFault>> {
+pub(super) fn sources(sections: &[Records]) -> impl Iterator<Item = Result<Source<'_>, RowsFault>> {
     sections.iter().flat_map(|records| match &records.from {
         RowSource::Inline(rows) => vec![Ok(Source::Inline(rows))],
         RowSource::StandardInput | RowSource::Program => {
@@ -229,7 +232,7 @@ fn types(records: &Records) -> Types<'_> {
 }
 
 impl Source<'_> {
-    fn read(&self, stdin: &mut dyn Read, delivery: &mut Delivery<'_>) -> Result<ControlFlow<()>, RowsFault> {
+    pub(super) fn read(&self, stdin: &mut dyn Read, delivery: &mut Delivery<'_>) -> Result<ControlFlow<()>, RowsFault> {
         match self {
             Source::Inline(rows) => inline::read(rows, delivery),
             Source::StandardInput(read, types) => read(Window::open(stdin, delivery)?, *types, delivery),

@@ -41,6 +41,16 @@ impl<'r> Window<'r> {
         Ok(Window { is_file: true, ..Window::open(file, delivery)? })
     }
 
+    /// Begins to read a part of a file, which starts at `offset` of it; a mark stands at the beginning of a file only.
+    pub(super) fn open_part(input: &'r mut dyn Read, offset: u64, delivery: &Delivery<'_>) -> io::Result<Window<'r>> {
+        if offset == 0 {
+            return Ok(Window { is_file: true, ..Window::open(input, delivery)? });
+        }
+        let (usual, left) = (delivery.limits.chunk, delivery.most_bytes);
+        let bytes = Vec::with_capacity(usual);
+        Ok(Window { input, bytes, offset, is_file: true, has_ended: false, left, is_cut: false, usual })
+    }
+
     /// Reads until it holds `size` bytes, or all that there are or may be read.
     pub(super) fn fill(&mut self, size: usize) -> io::Result<()> {
         let missing = size.saturating_sub(self.bytes.len());

@@ -227,7 +227,31 @@ impl RunFile {
         self.is_durable || self.has_effects || self.n_ids > LITTLE
     }
 
-    fn transaction<T>(&mut self, work: impl FnOnce(&mut RunFile) -> Result<T, Fault>) -> Result<T, RunFileError> {
+    /// Does something in one transaction; the caller says what an error is about.
+    pub(super) fn transaction_with<T>(
+        &mut self,
+        work: impl FnOnce(&mut RunFile) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let done = work(self)?;
+        self.connection.execute_batch("COMMIT")?;
+        Ok(done)
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Adds the effects of a shard, as its file counts them, to those that were written.
+    pub(super) fn add_effect_counts(&mut self, stored: Option<&str>) {
+        self.has_effects = true;
+        self.counted.add_stored(stored);
+    }
+
+    pub(super) fn transaction<T>(
+        &mut self,
+        work: impl FnOnce(&mut RunFile) -> Result<T, Fault>,
+    ) -> Result<T, RunFileError> {
         self.begin()?;
         let done = work(self).map_err(|it| it.at(&self.path, "the run"))?;
         self.commit()?;
@@ -271,7 +295,7 @@ impl RunFile {
         Ok(())
     }
 
-    fn insert(&mut self, message: &Message) -> Result<(), Fault> {
+    pub(super) fn insert(&mut self, message: &Message) -> Result<(), Fault> {
         match message {
             Message::Block(block) => {
                 self.ids.push(&block.id_entries)?;
@@ -290,7 +314,7 @@ impl RunFile {
         Ok(())
     }
 
-    fn put_meta(&self, key: &str, value: &str) -> rusqlite::Result<()> {
+    pub(super) fn put_meta(&self, key: &str, value: &str) -> rusqlite::Result<()> {
         let mut insert = self.connection.prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)")?;
         insert.execute([key, value]).map(drop)
     }
@@ -302,7 +326,7 @@ impl RunFile {
         insert.execute(params![document.name, body]).map(drop)
     }
 
-    fn put_summary(&self, row: &SummaryRow) -> rusqlite::Result<()> {
+    pub(super) fn put_summary(&self, row: &SummaryRow) -> rusqlite::Result<()> {
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO summary (task, slice, body) VALUES (?1, ?2, ?3)
              ON CONFLICT (task, slice) DO UPDATE SET body = excluded.body",
@@ -343,7 +367,7 @@ impl RunFile {
         Ok(())
     }
 
-    fn add_counts(&self, column: Column, slice: &str, counts: &[u64; Code::COUNT]) -> rusqlite::Result<()> {
+    pub(super) fn add_counts(&self, column: Column, slice: &str, counts: &[u64; Code::COUNT]) -> rusqlite::Result<()> {
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO summary (task, slice, passed, failed, measured, skipped_by_gate, skipped_by_error, error, not_run, absent,
                not_judged)

@@ -5,6 +5,7 @@
 //!
 //! * [`RunWriter`]: a run that is written, [`RunWriter::resume`] one that is resumed;
 //! * [`RunReader`]: a run that is read, finished or not; [`RunLog`]: its effects by site, to resume and to replay it;
+//! * [`RunMerge`]: one run made from several, each of which is a [shard](ShardMark) of it;
 //! * [`unfinished`], [`pack`]: what else is done with run files.
 //!
 //! ```
@@ -58,12 +59,14 @@ mod id_index;
 mod id_runs;
 mod identity;
 mod log;
+mod merge;
 mod pack;
 mod place;
 mod reader;
 mod row_scan;
 mod rows;
 mod schema;
+mod shard;
 mod stats;
 mod stored;
 mod table;
@@ -81,11 +84,13 @@ pub use detail::Detail;
 pub use error::{DuplicateIds, FinishError, RunFileError, WriteError};
 pub use head::{Document, Ended, FinishState, RunHead, RunState, SourceFile, SourceHead, TaskHead, Variant};
 pub use log::{Logged, RunLog};
+pub use merge::{RunMerge, Shift};
 pub use pack::{Packed, pack};
 pub use place::{ByteRange, RowPlace};
 pub use reader::{Effects, RunReader, StoredEvent, StoredSummary};
 pub(crate) use reader::{began_at_ms, last_at_ms};
 pub use row_scan::EachRow;
+pub use shard::{Difference, ShardMark, discard, discard_abandoned, is_local};
 pub use stats::EffectStats;
 pub use stored::{CaseErrors, CaseIdentity, StoredCase, StoredRow};
 pub use table::{CaseTexts, Digests, RowKey, RowKeys, digest, key_of};

@@ -78,7 +78,7 @@ pub(super) const FORGET_RESULTS: &str = "
 DELETE FROM block; DELETE FROM verdicts; DELETE FROM scores; DELETE FROM labels; DELETE FROM grouping; DELETE FROM taken; DELETE FROM detail; DELETE FROM evidence;
 DELETE FROM id_page; DELETE FROM repeated; DELETE FROM summary;
 DELETE FROM meta WHERE key IN ('ended', 'resumable', 'ended_at_ms', 'wall_us', 'self_contained', 'effects', 'summary_checksum', 'expected_cases',
-  'progress');
+  'progress', 'shard');
 ";
 
 /// Whether there is a table.

@@ -101,6 +101,22 @@ impl Counting {
         }
     }
 
+    /// Adds effects that another file has counted. Where it has not, the sum is not that of all.
+    pub(super) fn add_stored(&mut self, stored: Option<&str>) {
+        let groups = stored.and_then(|it| serde_json::from_str::<Vec<Group>>(it).ok());
+        for group in groups.unwrap_or_default() {
+            self.n += group.n;
+            match self.groups.iter_mut().find(|it| it.kind == group.kind && it.served == group.served) {
+                Some(own) => {
+                    own.n += group.n;
+                    own.n_reused += group.n_reused;
+                    own.oldest_reused_ms = own.oldest_reused_ms.into_iter().chain(group.oldest_reused_ms).min();
+                }
+                None => self.groups.push(group),
+            }
+        }
+    }
+
     /// What is stored of them; `None` when there are others in the file that were not added.
     pub(super) fn stored(&mut self, connection: &Connection) -> rusqlite::Result<Option<String>> {
         let n: u64 = connection.query_row("SELECT count(*) FROM site", [], |row| row.get(0))?;

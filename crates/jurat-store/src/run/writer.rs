@@ -16,6 +16,7 @@ use super::claim::Claim;
 use super::error::{DuplicateIds, FinishError, WriteError};
 use super::file::RunFile;
 use super::reader::{EXPECTED_CASES, PROGRESS};
+use super::shard::{SHARD, ShardMark};
 use super::{FinishState, RunFileError, RunHead};
 use crate::effects::RecordedEffect;
 use crate::journal::Journal;
@@ -155,6 +156,11 @@ impl RunWriter {
     /// Says how far the run has come, as JSON, in place of what was said before. It is gone when the run has ended.
     pub fn progress(&self, json: String) -> Result<(), WriteError> {
         self.send(Message::Fact(PROGRESS, json))
+    }
+
+    /// Says that the run is a shard of a larger one. It is whole then.
+    pub fn shard(&self, mark: &ShardMark) -> Result<(), WriteError> {
+        self.send(Message::Fact(SHARD, serde_json::to_string(mark).expect("texts and numbers are JSON")))
     }
 
     /// Waits until everything that was handed over so far is committed.

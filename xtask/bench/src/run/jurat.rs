@@ -110,6 +110,33 @@ impl Jurat {
         run.names(runs, "runs").map(|it| it.cost)
     }
 
+    /// Cuts a suite over records, and runs every shard.
+    pub(super) fn cut(&self, yardstick: &Yardstick, data: &Data, rows: u64) -> Result<(), Failure> {
+        emptied(&data.directory.join("parts"))?;
+        let words = ["shards", "suite.yaml", "--rows", &rows.to_string(), "-o", "parts", "--json"];
+        let run = self.run(yardstick, &data.directory, &words, &[PASSED])?;
+        let said: Value = serde_json::from_str(&run.cost.said()?).unwrap_or_default();
+        let n = said["shards"].as_u64().ok_or_else(|| Failure::new("`jurat shards --json` names no shards"))?;
+        for ix in 0..n {
+            self.run(yardstick, &data.directory, &["run", "--shard", &format!("parts:{ix}"), "--quiet"], &[PASSED])?;
+        }
+        Ok(())
+    }
+
+    /// Merges shards as if that had not been done before, and checks that no row is missing.
+    pub(super) fn merge(&self, yardstick: &Yardstick, data: &Data) -> Result<Cost, Failure> {
+        let _ = fs::remove_file(data.directory.join("parts/run.jurat"));
+        let words = ["merge", "parts", "--expect-rows", &data.rows.to_string()];
+        self.run(yardstick, &data.directory, &words, &[PASSED]).map(|it| it.cost)
+    }
+
+    /// Runs a suite over records on several processes, and checks that every row was judged.
+    pub(super) fn on_processes(&self, yardstick: &Yardstick, data: &Data, n: u64) -> Result<Cost, Failure> {
+        forget(&data.directory)?;
+        let words = ["run", "suite.yaml", "--engine", &format!("local:{n}"), "--quiet"];
+        self.run(yardstick, &data.directory, &words, &[exit(data)])?.names(data.rows, "rows").map(|it| it.cost)
+    }
+
     /// Reads the latest run of a directory.
     pub(super) fn show(&self, yardstick: &Yardstick, directory: &Path, words: &[&str]) -> Result<Cost, Failure> {
         let words: Vec<&str> = ["show", "latest"].iter().chain(words).copied().collect();

@@ -1,0 +1,290 @@
+//! `jurat run --engine local:N`: shards run by processes of this machine, and merged.
+//!
+//! Each process is this command with `--shard`. A process that is killed is started again, and resumes what it had written. Ctrl-C is passed on once to each, so
+//! that what is in flight is finished; the same command then resumes.
+
+use std::collections::HashMap;
+use std::io::{self, IsTerminal, Read, Write};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jurat::shards::{MergeOptions, PartSize, Shards};
+use jurat::{RunOptions, Suite};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::interrupt;
+
+/// How many shards there are for each process: a process that is done early takes another.
+const SHARDS_EACH: u64 = 4;
+/// How often a shard is tried whose process is killed.
+const MOST_ATTEMPTS: u32 = 3;
+/// How many requests are in flight when the command does not say.
+const USUAL_CONCURRENCY: usize = 16;
+
+/// How a run on several processes ended.
+pub(crate) enum Ended {
+    Merged(Box<jurat::Run>),
+    Stopped(Exit, String),
+}
+
+/// Reads the name of an engine.
+pub(crate) fn engine(text: &str) -> Result<NonZeroUsize, String> {
+    let n = text.strip_prefix("local:").and_then(|it| it.parse().ok());
+    n.ok_or_else(|| "write `local:N`, for example `local:4`: N processes of this machine".to_owned())
+}
+
+/// Runs a suite on `n` processes.
+pub(crate) fn run(
+    suite: &Suite,
+    options: RunOptions,
+    n: NonZeroUsize,
+    out: Option<PathBuf>,
+    is_quiet: bool,
+) -> Result<Ended, Failure> {
+    let is_named = out.is_some();
+    let shards = Shards::plan_here(suite, &options, PartSize::Parts(n.get() as u64 * SHARDS_EACH), out)?;
+    let lock = shards.lock()?;
+    let driver = Arc::new(Driver::new(suite, &options, n, &shards, is_quiet)?);
+    let signalled = Arc::clone(&driver);
+    interrupt::on_each(move |n_before| signalled.interrupt(n_before));
+    thread::scope(|scope| {
+        for slot in 0..driver.n_processes {
+            let driver = &driver;
+            scope.spawn(move || driver.work(slot));
+        }
+    });
+    driver.clear_line();
+    let (n_shards, n_open) = (shards.n(), shards.open_shards()?.len());
+    match driver.failure() {
+        Some((Exit::Wrong, reason)) => return Err(Failure::Reason(reason)),
+        Some((exit, reason)) => {
+            let _ = writeln!(io::stderr(), "{reason}; the same command resumes");
+            return Ok(Ended::Stopped(exit, reason));
+        }
+        None => {}
+    }
+    if driver.is_stopping() && n_open > 0 {
+        let done = n_shards - n_open;
+        let sentence = format!("interrupted: {done} of {n_shards} shards are done; the same command resumes");
+        let _ = writeln!(io::stderr(), "{sentence}");
+        return Ok(Ended::Stopped(Exit::Interrupted, sentence));
+    }
+    drop(lock);
+    let merged = match is_named {
+        true => shards.merge(&MergeOptions::default())?,
+        false => shards.merge_into_project(&options.directory)?,
+    };
+    Ok(Ended::Merged(Box::new(merged.open()?)))
+}
+
+/// Starts processes, and remembers what became of them.
+struct Driver {
+    program: PathBuf,
+    /// What every process is started with, before the name of its shard.
+    arguments: Vec<String>,
+    directory: String,
+    n_processes: usize,
+    concurrency: usize,
+    /// The shards that are still to be run, the next one last.
+    open: Mutex<Vec<u32>>,
+    n_open: usize,
+    timeout: Option<Duration>,
+    began: Instant,
+    running: Mutex<HashMap<u32, Child>>,
+    is_stopping: AtomicBool,
+    failure: Mutex<Option<(Exit, String)>>,
+    shows_progress: bool,
+}
+
+/// How a process ended.
+enum Attempt {
+    Done,
+    /// It was killed.
+    Lost(String),
+    /// It said why it cannot run its shard.
+    Refused(Exit, String),
+}
+
+impl Driver {
+    fn new(
+        suite: &Suite,
+        options: &RunOptions,
+        n: NonZeroUsize,
+        shards: &Shards,
+        is_quiet: bool,
+    ) -> Result<Driver, Failure> {
+        let program = std::env::current_exe()
+            .map_err(|it| Failure::Reason(format!("this program cannot be started again: {it}")))?;
+        let is_python = program.file_stem().is_some_and(|it| it.to_string_lossy().starts_with("python"));
+        let words: &[&str] = if is_python { &["-m", "jurat", "run"] } else { &["run"] };
+        let mut arguments: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
+        arguments.extend(passed_on(options));
+        let total = options.concurrency.map_or(USUAL_CONCURRENCY, NonZeroUsize::get);
+        let n_processes = if suite.makes_requests() { n.get().min(total) } else { n.get() };
+        let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        // Where nothing is asked, this is the number of threads that judge.
+        let concurrency = if suite.makes_requests() { total } else { cores.max(n_processes) };
+        let mut open = shards.open_shards()?;
+        open.reverse();
+        Ok(Driver {
+            program,
+            arguments,
+            directory: shards.directory().display().to_string(),
+            n_processes,
+            concurrency,
+            n_open: open.len(),
+            open: Mutex::new(open),
+            timeout: options.timeout,
+            began: Instant::now(),
+            running: Mutex::default(),
+            is_stopping: AtomicBool::new(false),
+            failure: Mutex::default(),
+            shows_progress: !is_quiet && io::stderr().is_terminal(),
+        })
+    }
+
+    /// Runs shards until there are no more.
+    fn work(&self, slot: usize) {
+        while let Some(ix) = self.next() {
+            if let Err((exit, reason)) = self.run_shard(ix, slot) {
+                locked(&self.failure).get_or_insert((exit, reason));
+                self.interrupt(0);
+            }
+            self.show();
+        }
+    }
+
+    /// The next shard. The list is locked no longer than it takes to look.
+    fn next(&self) -> Option<u32> {
+        if self.is_stopping() { None } else { locked(&self.open).pop() }
+    }
+
+    fn run_shard(&self, ix: u32, slot: usize) -> Result<(), (Exit, String)> {
+        let mut attempt = 1;
+        loop {
+            match self.attempt(ix, slot) {
+                Attempt::Done => return Ok(()),
+                _ if self.is_stopping() => return Ok(()),
+                Attempt::Refused(exit, reason) => return Err((exit, reason)),
+                Attempt::Lost(why) if attempt == MOST_ATTEMPTS => {
+                    let alone = format!("jurat run --shard {}:{ix}", self.directory);
+                    return Err((
+                        Exit::Wrong,
+                        format!("shard {ix} failed {attempt} times: {why}; run it alone: {alone}"),
+                    ));
+                }
+                Attempt::Lost(_) => attempt += 1,
+            }
+        }
+    }
+
+    /// One process for one shard.
+    fn attempt(&self, ix: u32, slot: usize) -> Attempt {
+        let share = self.concurrency / self.n_processes + usize::from(slot < self.concurrency % self.n_processes);
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).args(["--quiet", "-j", &share.max(1).to_string()]);
+        if let Some(timeout) = self.timeout {
+            // The time limit is for the whole.
+            let left = timeout.saturating_sub(self.began.elapsed()).max(Duration::from_millis(1));
+            command.args(["--timeout", &written(left)]);
+        }
+        command.args(["--shard", &format!("{}:{ix}", self.directory)]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        // A terminal interrupts all processes of its group: these would be interrupted twice, by it and by us.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = match command.spawn() {
+            Ok(child) => child,
+            Err(error) => return Attempt::Lost(error.to_string()),
+        };
+        let output = child.stderr.take();
+        locked(&self.running).insert(ix, child);
+        if self.is_stopping() {
+            self.pass_on(0);
+        }
+        let mut said = String::new();
+        // It ends when the process does.
+        let _ = output.map(|mut it| it.read_to_string(&mut said));
+        let Some(mut child) = locked(&self.running).remove(&ix) else { return Attempt::Lost(said) };
+        let reason = said.trim().trim_start_matches("error: ").to_owned();
+        match child.wait().map(|it| it.code()) {
+            Ok(Some(0)) => Attempt::Done,
+            Ok(Some(3)) => Attempt::Refused(Exit::Undecided, reason_or(reason, "an endpoint fails every request")),
+            Ok(Some(4)) => Attempt::Refused(Exit::Limited, reason_or(reason, "the time limit was reached")),
+            Ok(Some(_)) => Attempt::Refused(Exit::Wrong, reason_or(reason, "the process ended early")),
+            Ok(None) => Attempt::Lost(reason_or(reason, "the process was killed")),
+            Err(error) => Attempt::Lost(error.to_string()),
+        }
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    fn failure(&self) -> Option<(Exit, String)> {
+        locked(&self.failure).clone()
+    }
+
+    /// Starts no more processes, and interrupts those that run.
+    fn interrupt(&self, n_before: u32) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+        self.pass_on(n_before);
+    }
+
+    /// Passes an interrupt on; the third ends what still runs.
+    fn pass_on(&self, n_before: u32) {
+        for child in locked(&self.running).values_mut() {
+            if n_before < 2 { signal(child) } else { drop(child.kill()) }
+        }
+    }
+
+    fn show(&self) {
+        if self.shows_progress {
+            let n_done = self.n_open - locked(&self.open).len() - locked(&self.running).len();
+            let _ = write!(io::stderr(), "\r\x1b[2K{n_done} of {} shards", self.n_open);
+        }
+    }
+
+    fn clear_line(&self) {
+        if self.shows_progress {
+            let _ = write!(io::stderr(), "\r\x1b[2K");
+        }
+    }
+}
+
+#[cfg(unix)]
+fn signal(child: &Child) {
+    let _ = rustix::process::kill_process(rustix::process::Pid::from_child(child), rustix::process::Signal::INT);
+}
+
+#[cfg(not(unix))]
+fn signal(child: &mut Child) {
+    let _ = child.kill();
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn reason_or(reason: String, usual: &str) -> String {
+    if reason.is_empty() { usual.to_owned() } else { reason }
+}
+
+/// The options of a run that do not change its results: the others are in the plan.
+fn passed_on(options: &RunOptions) -> Vec<String> {
+    let timeout = options.request_timeout.map(|it| ["--request-timeout".to_owned(), written(it)]);
+    let flags = [("--keep-going", options.keep_going), ("--stream", options.stream), ("--durable", options.durable)];
+    let flags = flags.into_iter().filter(|it| it.1).map(|it| it.0.to_owned());
+    timeout.into_iter().flatten().chain(flags).collect()
+}
+
+/// A time as the command reads it.
+fn written(time: Duration) -> String {
+    format!("{}ms", time.as_millis())
+}

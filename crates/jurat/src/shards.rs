@@ -1,0 +1,322 @@
+//! A run cut into shards, which any number of processes run in any order, and which are merged into one run with the results of one process.
+//!
+//! ```
+//! use jurat::shards::{MergeOptions, PartSize, ShardEnd, Shards};
+//! use jurat::{Assertion, RunOptions, Suite, compare::equals};
+//! use serde_json::json;
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path();
+//! let suite = Suite::builder("invoices")
+//!     .record(json!({ "id": "r1", "status": "paid" }))
+//!     .record(json!({ "id": "r2", "status": "open" }))
+//!     .task(Assertion::new("paid", "status", equals("paid")))
+//!     .build()?;
+//! let out = directory.join("parts");
+//! let shards = Shards::plan(&suite, &RunOptions::new(), PartSize::Rows(1), &out)?;
+//! assert_eq!(shards.n(), 2);
+//! // Anywhere, in any order, any number of times:
+//! for ix in [1, 0, 1] {
+//!     let started = Shards::open(&out)?.start(ix, RunOptions::in_directory(directory), |_| ())?;
+//!     if let Some(started) = started {
+//!         assert!(matches!(started.wait()?, ShardEnd::Done { .. }));
+//!     }
+//! }
+//! let run = shards.merge(&MergeOptions::default())?.open()?;
+//! assert_eq!(run.pass_rate(), Some(0.5));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+use jurat_core::verdict::StopReason;
+use jurat_engine::Examined;
+use jurat_engine::shards::{
+    self as engine, Answers, MARK_OF_WORK, MergeOptions as Merging, ShardError, ShardPlan, ShardState,
+};
+use jurat_store::Project;
+use jurat_store::run::{RunReader, discard};
+
+use crate::suite::Code;
+use crate::{CaseCounts, Error, Note, Run, RunOptions, Running, Suite, Watch};
+
+pub use jurat_engine::shards::not_for_shards;
+pub use jurat_store::records::PartSize;
+
+/// A directory with a plan of shards, and the shards that were run.
+#[derive(Debug)]
+pub struct Shards {
+    out: PathBuf,
+    plan: ShardPlan,
+}
+
+/// How shards are merged.
+#[derive(Debug, Clone, Default)]
+pub struct MergeOptions {
+    /// The file of the run; `run.jurat` beside the plan when it is not named.
+    pub target: Option<PathBuf>,
+    /// Whether shards may be missing. The run then says that it is not complete.
+    pub partial: bool,
+    /// How many rows there must be.
+    pub expect_rows: Option<u64>,
+}
+
+/// A merged run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Merged {
+    /// Its file.
+    pub path: PathBuf,
+    /// How many shards the plan has.
+    pub n_shards: usize,
+    /// Those that were not run.
+    pub missing: Vec<u32>,
+    /// How many rows were read, selected or not.
+    pub n_rows: u64,
+    /// Whether the run was there already, made from the same shards.
+    pub was_there: bool,
+}
+
+impl Merged {
+    /// Opens the run.
+    pub fn open(&self) -> Result<Run, Error> {
+        Run::open(&self.path)
+    }
+}
+
+impl From<engine::Merged> for Merged {
+    fn from(merged: engine::Merged) -> Merged {
+        let engine::Merged { path, n_shards, missing, n_rows, was_there } = merged;
+        Merged { path, n_shards, missing, n_rows, was_there }
+    }
+}
+
+/// The right to run all shards of a directory, until it is dropped. The system drops it when the process dies.
+#[derive(Debug)]
+pub struct DriverLock {
+    _file: File,
+}
+
+impl Shards {
+    /// Cuts the rows of a suite, and writes the plan with copies of the suite to a directory. A directory that has the same plan stays as it is.
+    pub fn plan(suite: &Suite, options: &RunOptions, size: PartSize, out: impl Into<PathBuf>) -> Result<Shards, Error> {
+        let plan = ShardPlan::make(suite.definition_to_run(), options, size, Answers::Own).map_err(wrong)?;
+        Shards::written(suite, plan, out.into())
+    }
+
+    /// The same for shards that are run by processes of this machine: they share the journal of the project. Without a directory, one in the project is
+    /// taken, the same for the same suite, data and options.
+    pub fn plan_here(
+        suite: &Suite,
+        options: &RunOptions,
+        size: PartSize,
+        out: Option<PathBuf>,
+    ) -> Result<Shards, Error> {
+        let plan = ShardPlan::make(suite.definition_to_run(), options, size, Answers::Journal).map_err(wrong)?;
+        let out = match out {
+            Some(out) => out,
+            None => project(&options.directory)?.root().join("parts").join(&plan.hash[..16]),
+        };
+        Shards::written(suite, plan, out)
+    }
+
+    fn written(suite: &Suite, plan: ShardPlan, out: PathBuf) -> Result<Shards, Error> {
+        let plan = plan.write(suite.definition_to_run(), &out).map_err(wrong)?;
+        Ok(Shards { out, plan })
+    }
+
+    /// Opens a directory with a plan. One that another version made is refused.
+    pub fn open(out: impl Into<PathBuf>) -> Result<Shards, Error> {
+        let out = out.into();
+        let plan = ShardPlan::read(&out).map_err(wrong)?;
+        Ok(Shards { out, plan })
+    }
+
+    /// The directory.
+    pub fn directory(&self) -> &Path {
+        &self.out
+    }
+
+    /// What names the plan by its content.
+    pub fn hash(&self) -> &str {
+        &self.plan.hash
+    }
+
+    /// How many shards there are.
+    pub fn n(&self) -> usize {
+        self.plan.n_shards()
+    }
+
+    /// The shards that were not run yet, those that take longest first.
+    pub fn open_shards(&self) -> Result<Vec<u32>, Error> {
+        let mut open = Vec::new();
+        for ix in 0..self.n() as u32 {
+            if self.plan.state(&self.out, ix).map_err(wrong)? == ShardState::Missing {
+                open.push(ix);
+            }
+        }
+        open.sort_by_key(|ix| (std::cmp::Reverse(self.plan.weight(*ix)), *ix));
+        Ok(open)
+    }
+
+    /// Starts a shard; nothing is started when it is done. The options that change results are those of the plan.
+    pub fn start(
+        &self,
+        ix: u32,
+        mut options: RunOptions,
+        note: impl FnMut(Note) + Send + 'static,
+    ) -> Result<Option<RunningShard>, Error> {
+        if self.plan.state(&self.out, ix).map_err(wrong)? == ShardState::Done {
+            return Ok(None);
+        }
+        let names = not_for_shards(&options);
+        if !names.is_empty() {
+            return Err(wrong(ShardError::Options { names }));
+        }
+        let suite = self.suite()?;
+        self.plan.set(&mut options);
+        let work = self.work_file(ix);
+        options.shard = Some(self.plan.job(ix, work.clone()).map_err(wrong)?);
+        let running = Running::start(&suite, options, note, || ())?;
+        let file = ShardPlan::shard_file(&self.out, ix);
+        Ok(Some(RunningShard { ix, running, work, file }))
+    }
+
+    /// The suite as it was planned. Data that changed since is refused.
+    fn suite(&self) -> Result<Suite, Error> {
+        let copied = self.plan.definition(&self.out).map_err(wrong)?;
+        let examined = Examined::read(&copied.main, &copied);
+        let suite = Suite::compiled(examined, Code::default())?;
+        self.plan.check(suite.definition_to_run(), &self.out).map_err(wrong)?;
+        Ok(suite)
+    }
+
+    /// Where a shard is written. While another process writes it, this one writes its own.
+    fn work_file(&self, ix: u32) -> PathBuf {
+        let work = self.plan.work_file(&self.out, ix);
+        let is_taken = work.exists() && RunReader::open(&work).is_ok_and(|it| it.is_being_written());
+        if is_taken { work.with_file_name(format!("{MARK_OF_WORK}{ix:05}-{}.jurat", std::process::id())) } else { work }
+    }
+
+    /// Claims the directory for a process that runs all shards. Another that does so is refused.
+    pub fn lock(&self) -> Result<DriverLock, Error> {
+        let path = self.out.join("driver.lock");
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+        let file = file.map_err(|source| wrong(ShardError::Io { path: path.clone(), source }))?;
+        match file.try_lock() {
+            Ok(()) => Ok(DriverLock { _file: file }),
+            Err(TryLockError::WouldBlock) => {
+                Err(Error::Usage(format!("another process runs the shards of `{}`", self.out.display())))
+            }
+            Err(TryLockError::Error(source)) => Err(wrong(ShardError::Io { path, source })),
+        }
+    }
+
+    /// Makes one run from the shards.
+    pub fn merge(&self, options: &MergeOptions) -> Result<Merged, Error> {
+        let target = options.target.clone().unwrap_or_else(|| self.out.join("run.jurat"));
+        let id = target.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let merging = Merging { id, partial: options.partial, expect_rows: options.expect_rows, home: None };
+        engine::merge(&self.plan, &self.out, &target, &merging).map(Merged::from).map_err(wrong)
+    }
+
+    /// Makes one run of the project that a directory belongs to, and removes the shards.
+    pub fn merge_into_project(self, directory: &Path) -> Result<Merged, Error> {
+        let project = project(directory)?;
+        let random = u64::from_str_radix(&self.plan.hash[..16], 16).unwrap_or_default();
+        let run = project.new_run(&self.plan.suite, jurat_engine::now_ms(), random);
+        let home = project.root().parent().map(Path::to_owned);
+        let merging = Merging { id: run.id, home, ..Merging::default() };
+        let merged = engine::merge(&self.plan, &self.out, &run.path, &merging).map_err(wrong)?;
+        // What is left of them does no harm.
+        let _ = fs::remove_dir_all(&self.out);
+        Ok(merged.into())
+    }
+}
+
+/// A shard in progress.
+#[derive(Debug)]
+pub struct RunningShard {
+    ix: u32,
+    running: Running,
+    work: PathBuf,
+    file: PathBuf,
+}
+
+/// How a shard ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ShardEnd {
+    /// It is written.
+    Done {
+        /// How many of its cases ended how.
+        cases: CaseCounts,
+    },
+    /// Something came before its end. What was answered is stored, and the next attempt resumes it.
+    Stopped(StopReason),
+}
+
+impl RunningShard {
+    /// Watches and stops it while another thread waits for it.
+    pub fn watch(&self) -> Watch {
+        self.running.watch()
+    }
+
+    /// Waits for its end. It gets its name when it is whole.
+    pub fn wait(self) -> Result<ShardEnd, Error> {
+        let RunningShard { ix, running, work, file } = self;
+        let run = running.wait()?;
+        if let Some(reason) = run.stopped() {
+            return Ok(ShardEnd::Stopped(reason));
+        }
+        let cases = run.report().cases;
+        drop(run);
+        place(ix, &work, &file).map_err(wrong)?;
+        Ok(ShardEnd::Done { cases })
+    }
+}
+
+/// Gives a whole shard its name. Of several that were run at the same time, and must be equal, the first stays.
+fn place(ix: u32, work: &Path, file: &Path) -> Result<(), ShardError> {
+    if file.exists() {
+        let difference = RunReader::open(file)?.difference(&RunReader::open(work)?)?;
+        return match difference {
+            None => {
+                discard(work);
+                Ok(())
+            }
+            Some(difference) => {
+                Err(ShardError::Unequal { ix, difference, first: file.to_owned(), second: work.to_owned() })
+            }
+        };
+    }
+    let of = |path: &Path| {
+        let path = path.to_owned();
+        move |source| ShardError::Io { path: path.clone(), source }
+    };
+    if work.parent() == file.parent() {
+        return fs::rename(work, file).map_err(of(file));
+    }
+    // A name of its own, because another machine may do the same.
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let copy = file.with_file_name(format!("{MARK_OF_WORK}copy-{}-{name}", std::process::id()));
+    fs::copy(work, &copy).map_err(of(&copy))?;
+    File::open(&copy).and_then(|it| it.sync_all()).map_err(of(&copy))?;
+    fs::rename(&copy, file).map_err(of(file))?;
+    discard(work);
+    Ok(())
+}
+
+fn project(directory: &Path) -> Result<Project, Error> {
+    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    Project::find_or_create(directory).map_err(|error| Error::Run(Box::new(error)))
+}
+
+fn wrong(error: ShardError) -> Error {
+    match error {
+        ShardError::File(error) => Error::Read(Box::new(error)),
+        ShardError::Io { .. } => Error::Run(Box::new(error)),
+        error => Error::Usage(error.to_string()),
+    }
+}
