@@ -68,7 +68,7 @@ struct Line {
 
 #[derive(Debug)]
 enum Says {
-    Reply(Reply),
+    Reply(Box<Reply>),
     Fault { kind: FaultKind, message: String, retry_after: Option<Duration> },
 }
 
@@ -93,7 +93,7 @@ impl Script {
             tokio::time::sleep(line.latency).await;
         }
         match &line.says {
-            Says::Reply(reply) => Ok(reply.clone()),
+            Says::Reply(reply) => Ok(Reply::clone(reply)),
             Says::Fault { kind, message, retry_after } => {
                 Err(Failed { retry_after: *retry_after, ..Failed::new(*kind, message.clone()) })
             }
@@ -241,7 +241,7 @@ fn says(line: &Val<'_>) -> Result<Says, String> {
     let usage = line.get("usage").map(usage).transpose()?;
     let thoughts = optional_text(line, "reasoning")?;
     let reasoning = thoughts.and_then(|it| Reasoning::new(it.clone(), Val::from(it)));
-    Ok(Says::Reply(Reply { text, tool_calls, reasoning, finish, usage, ..Reply::default() }))
+    Ok(Says::Reply(Box::new(Reply { text, tool_calls, reasoning, finish, usage, ..Reply::default() })))
 }
 
 fn optional_text(line: &Val<'_>, key: &str) -> Result<Option<String>, String> {
