@@ -213,7 +213,7 @@ impl Show {
     }
 
     fn draw_graphs(&self, view: &RunView, format: GraphFormat) -> Result<Exit, Failure> {
-        if view.plan().scenarios.is_empty() {
+        if view.plan().all_scenarios().next().is_none() {
             return Err(Failure::Reason(
                 "this run has no scenarios; `jurat plan --format mermaid`, `dot` or `svg` draws the tasks of a suite"
                     .into(),

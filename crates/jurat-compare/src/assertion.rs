@@ -1,9 +1,11 @@
 //! An assertion: where to look, what to compare, and what a path that finds nothing means.
 
 use std::borrow::Cow;
+use std::fmt::Debug;
+use std::sync::Arc;
 
 use jurat_format::choices;
-use jurat_format::value::{Context, FieldPath, Kind, Missing, Val, parse_json, shown};
+use jurat_format::value::{Context, FieldPath, Kind, Missing, Val, Value, parse_json, shown};
 
 use super::exists;
 use super::judgement::{Fault, Inapplicable, Judgement, Mismatch};
@@ -28,6 +30,14 @@ pub enum Expected {
     Fixed(Comparison<'static>),
     /// Something that each case supplies, at this path.
     Found(Operator, FieldPath),
+    /// Something with placeholders that each case fills.
+    Filled(Operator, Arc<dyn Fill>),
+}
+
+/// A value with placeholders.
+pub trait Fill: Debug + Send + Sync {
+    /// The value for a context, or in words what the context does not have.
+    fn fill(&self, context: Context<'_>) -> Result<Value, String>;
 }
 
 choices! {
@@ -48,6 +58,7 @@ impl Assertion {
         match &self.expected {
             Expected::Fixed(comparison) => self.compare(comparison, context),
             Expected::Found(operator, path) => self.compare_with(operator, path, context.find(path), context),
+            Expected::Filled(operator, filled) => self.compare_filled(operator, filled.fill(context), context),
         }
     }
 
@@ -68,6 +79,10 @@ impl Assertion {
                 }
                 self.compare_with(operator, path, operand, in_reply)
             }
+            Expected::Filled(operator, filled) => {
+                let operand = filled.fill(in_reply).or_else(|reason| filled.fill(context).map_err(|_| reason));
+                self.compare_filled(operator, operand, in_reply)
+            }
         }
     }
 
@@ -84,6 +99,18 @@ impl Assertion {
                 },
                 Err(missing) => not_found(path, &missing),
             },
+            Expected::Filled(operator, filled) => match bound(operator, filled.fill(context)) {
+                Ok(comparison) => compare(&comparison),
+                Err(inapplicable) => Judgement::Error(Box::new(inapplicable)),
+            },
+        }
+    }
+
+    /// Binds what was filled in, then compares.
+    fn compare_filled(&self, operator: &Operator, operand: Result<Value, String>, context: Context<'_>) -> Judgement {
+        match bound(operator, operand) {
+            Ok(comparison) => self.compare(&comparison, context),
+            Err(inapplicable) => Judgement::Error(Box::new(inapplicable)),
         }
     }
 
@@ -152,6 +179,13 @@ impl Assertion {
             }
         }
     }
+}
+
+/// The comparison with an operand that was filled in.
+fn bound(operator: &Operator, operand: Result<Value, String>) -> Result<Comparison<'static>, Inapplicable> {
+    let operand =
+        operand.map_err(|it| Inapplicable { fault: Fault::Content, reason: format!("`expected_value`: {it}") })?;
+    operator.bind(operand)
 }
 
 /// A reply that is compared with something else than text, as JSON of that kind.

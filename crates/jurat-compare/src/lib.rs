@@ -42,7 +42,7 @@ mod text_forms;
 mod trace;
 
 pub use args::{ArgError, Args, Flaw};
-pub use assertion::{Assertion, Expected, WhenMissing};
+pub use assertion::{Assertion, Expected, Fill, WhenMissing};
 pub use catalogue::{Arrays, Entry, Family, Operand, Origin, Param, entries, families, find, snake_case};
 pub use judgement::{Fault, Inapplicable, Judgement, Mismatch};
 

@@ -1,5 +1,7 @@
 //! The comparison of a task: `field_path`, `operator`, `expected_value` and what goes with them.
 
+use std::sync::Arc;
+
 use jurat_compare::pattern::Pattern;
 use jurat_compare::{
     Args, Assertion, Comparison, Entry, Expected, Operand, Operator, Origin, WhenMissing, entries, find,
@@ -13,6 +15,7 @@ use jurat_format::reader::Reading;
 use jurat_format::shape;
 use jurat_format::value::{Content, FieldPath, Node, Span, Spanned, Val, Value};
 
+pub use crate::filled::FilledValue;
 use crate::foreign;
 use crate::prompt::Prompt;
 
@@ -39,6 +42,8 @@ pub enum ExpectedValue {
     Literal(Value),
     /// `${path}`: each case supplies it.
     Path(FieldPath),
+    /// A text, a list or an object with placeholders, or a template: each case fills it.
+    Filled(Arc<FilledValue>),
 }
 
 impl TaskComparison {
@@ -62,6 +67,7 @@ impl TaskComparison {
     pub fn assertion(&self) -> Option<Assertion> {
         let expected = match self.expected.as_ref().map(|it| &it.value) {
             Some(ExpectedValue::Path(path)) => Expected::Found(self.operator.value.clone(), path.clone()),
+            Some(ExpectedValue::Filled(filled)) => Expected::Filled(self.operator.value.clone(), filled.clone()),
             _ => Expected::Fixed(self.fixed()?),
         };
         Some(Assertion {
@@ -77,7 +83,7 @@ impl TaskComparison {
         let operand = match self.expected.as_ref().map(|it| &it.value) {
             None => Val::Null,
             Some(ExpectedValue::Literal(value)) => value.clone(),
-            Some(ExpectedValue::Path(_)) => return None,
+            Some(ExpectedValue::Path(_) | ExpectedValue::Filled(_)) => return None,
         };
         self.operator.value.bind(operand).ok()
     }
@@ -96,7 +102,7 @@ pub(crate) const OPERATOR: Key = Key::optional("operator", Form::Defined("operat
 pub(crate) const EXPECTED_VALUE: Key = Key::optional(
     "expected_value",
     Form::Any,
-    "what to compare with; a text that is only `${path}` is replaced by the value at that path",
+    "what to compare with; `${path}` alone is the value at that path, and in a text, a list or an object it is filled in; `{jinja: …}` is a Jinja template",
 );
 const MISSING: Defaulted<WhenMissing> =
     Field::optional("missing", shape::choice(), "the result when the path finds nothing").default_choice("error");
@@ -247,23 +253,15 @@ fn expected(
         }
         return Some(None);
     };
-    let value = node.to_val().into_owned();
-    if let Some(path) = value.as_str().and_then(|it| it.strip_prefix("${")?.strip_suffix('}')) {
-        return match FieldPath::parse(path) {
-            Ok(path) => Some(Some(Spanned::new(ExpectedValue::Path(path), node.span))),
-            Err(error) => {
-                let span = reading.part_of_text(node.span, path, error.at.clone());
-                let problem =
-                    Problem::new(&codes::BAD_PATH, format!("`expected_value`: {}", error.message)).at(span, "here");
-                reading.problem(match (FieldPath::parse(path.trim()), error.help) {
-                    (Ok(meant), _) => problem.help(format!("write `${{{meant}}}`")),
-                    (Err(_), Some(help)) if !path.is_empty() => problem.help(help),
-                    (Err(_), _) => problem.help("`${path}` alone is looked up in the context"),
-                });
-                None
-            }
-        };
+    if let Some(path) = looked_up(reading, "`expected_value`", node) {
+        return Some(Some(Spanned::new(ExpectedValue::Path(path?), node.span)));
     }
+    // `${2}` in a pattern is the end of a line, twice.
+    let is_pattern = entry.operand == Operand::Pattern && node.as_str().is_some();
+    if !is_pattern && let Some(filled) = FilledValue::read(reading, node).ok()? {
+        return Some(Some(Spanned::new(ExpectedValue::Filled(Arc::new(filled)), node.span)));
+    }
+    let value = node.to_val().into_owned();
     let ignored = entry.operand == Operand::Ignored && !matches!(value, Val::Null | Val::Bool(true));
     if ignored {
         let message = format!("`{name}` takes no `expected_value`, so this one changes nothing");
@@ -297,10 +295,25 @@ fn expected(
         });
         return None;
     }
-    if entry.operand != Operand::Pattern {
-        literal_placeholders(reading, node);
-    }
     Some(Some(Spanned::new(ExpectedValue::Literal(value), node.span)))
+}
+
+/// The path of a text that is only `${path}`. `Some(None)` when that is not a path, which is noted.
+pub(crate) fn looked_up(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Option<FieldPath>> {
+    let text = node.as_str()?;
+    let path = text.strip_prefix("${")?.strip_suffix('}').filter(|it| !it.contains("${"))?;
+    let error = match FieldPath::parse(path) {
+        Ok(path) => return Some(Some(path)),
+        Err(error) => error,
+    };
+    let span = reading.part_of_text(node.span, path, error.at.clone());
+    let problem = Problem::new(&codes::BAD_PATH, format!("{what}: {}", error.message)).at(span, "here");
+    reading.problem(match (FieldPath::parse(path.trim()), error.help) {
+        (Ok(meant), _) => problem.help(format!("write `${{{meant}}}`")),
+        (Err(_), Some(help)) if !path.is_empty() => problem.help(help),
+        (Err(_), _) => problem.help("`${path}` alone is looked up in the context"),
+    });
+    Some(None)
 }
 
 /// `.nan` equals nothing, not even itself, and is neither less nor more than anything.
@@ -335,12 +348,11 @@ fn literal_placeholders(reading: &mut Reading<'_>, node: &Node<'_>) {
             let text = value.as_str().unwrap_or_default();
             let Some(hole) = Prompt::parse(text).holes().first().cloned() else { return };
             let written = &text[hole.range.clone()];
-            let message = format!(
-                "`{written}` is looked up only when it is the whole `expected_value`, so this is compared as it is"
-            );
+            let message = format!("`{written}` is looked up in `expected_value` only, so this is compared as it is");
             let span = reading.part_of_text(node.span, text, hole.range.clone());
             let problem = Problem::new(&codes::LITERAL_PLACEHOLDER, message).at(span, "compared as text");
-            reading.problem(problem.help(format!("write `expected_value: {written}`, and put the rest into the data")));
+            reading
+                .problem(problem.help("write the value itself, or use an operator that takes it as `expected_value`"));
         }
     }
 }

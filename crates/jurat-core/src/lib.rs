@@ -44,6 +44,7 @@ pub mod effect;
 pub mod evaluation;
 pub mod evaluator;
 pub mod evidence;
+mod filled;
 mod foreign;
 pub mod gate;
 pub mod judge;

@@ -1,9 +1,11 @@
-//! What is done to a value before it is judged: a part of it is taken, by a path, a regular expression or an expression.
+//! What is done to a value before it is judged: a part of it is taken, by a path, a regular expression or an expression, or a function of the author makes
+//! another one of it.
 //!
 //! ```yaml
 //! transform: { path: answer.text }
 //! transform: { regex: 'Answer: (.*)' }
 //! transform: { cel: "output.trim().lowerAscii()", otherwise: "" }
+//! transform: { evaluate: tidy }
 //! ```
 //!
 //! A transform that finds nothing makes the case an error, unless `otherwise` says what there is then: a value that is not there must not look like an empty one.
@@ -37,6 +39,8 @@ enum Taking {
     Regex(Box<Regex>),
     /// What an expression gives, which sees the value as `output` and as `value`.
     Cel(Arc<Expression>),
+    /// What an evaluator of the suite returns. It is called, which is for others to do.
+    Evaluator(Spanned<String>),
 }
 
 const PATH: Field<Spanned<FieldPath>> =
@@ -48,30 +52,39 @@ const REGEX: Field<Spanned<String>> = Field::optional(
 );
 const CEL: Field<Spanned<String>> =
     Field::optional("cel", shape::TEXT, "takes what this CEL expression gives, which sees the value as `output`");
+const EVALUATE: Field<Spanned<String>> = Field::optional(
+    "evaluate",
+    shape::TEXT,
+    "takes what this evaluator of the suite returns, which gets the value as `output`",
+);
 const OTHERWISE: Key =
     Key::optional("otherwise", Form::Any, "the value where nothing is found; without it the case is an error");
 
-static TRANSFORM: Object = Object { what: "a transform", keys: &[PATH.key, REGEX.key, CEL.key, OTHERWISE] };
+static TRANSFORM: Object =
+    Object { what: "a transform", keys: &[PATH.key, REGEX.key, CEL.key, EVALUATE.key, OTHERWISE] };
 
 pub(crate) const SHAPE: Shape<Transform> = Shape::new(Form::Object(&TRANSFORM), read);
 
 fn read(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Transform> {
     let fields = TRANSFORM.fields(reading, node)?;
     let (path, regex, cel) = (fields.read(reading, &PATH), fields.read(reading, &REGEX), fields.read(reading, &CEL));
-    let ways = [&PATH.key, &REGEX.key, &CEL.key];
+    let evaluate = fields.read(reading, &EVALUATE);
+    let ways = [&PATH.key, &REGEX.key, &CEL.key, &EVALUATE.key];
     let n_named = ways.iter().filter(|it| fields.key_span(**it).is_some()).count();
     if n_named != 1 {
         if n_named > 1 || !ways.iter().any(|it| fields.may_mean(*it)) {
-            let problem = Problem::new(&codes::CONFLICT, "a transform has one of `path`, `regex` and `cel`");
+            let problem =
+                Problem::new(&codes::CONFLICT, "a transform has one of `path`, `regex`, `cel` and `evaluate`");
             reading
                 .problem(problem.at(node.span, "this one").help("for example `transform: { regex: 'Answer: (.*)' }`"));
         }
         return None;
     }
-    let taking = match (path, regex, cel) {
+    let taking = match (path, regex, cel, evaluate) {
         (Some(path), ..) => Taking::Path(path.value),
-        (_, Some(regex), _) => Taking::Regex(Box::new(pattern(reading, &regex)?)),
-        (.., Some(cel)) => Taking::Cel(expression(reading, &cel)?),
+        (_, Some(regex), ..) => Taking::Regex(Box::new(pattern(reading, &regex)?)),
+        (_, _, Some(cel), _) => Taking::Cel(expression(reading, &cel)?),
+        (.., Some(evaluator)) => Taking::Evaluator(evaluator),
         _ => return None,
     };
     let otherwise = fields.node(&OTHERWISE).map(|it| it.to_val().into_owned());
@@ -103,10 +116,17 @@ fn expression(reading: &mut Reading<'_>, written: &Spanned<String>) -> Option<Ar
 impl Transform {
     /// What a value becomes, or in words why that cannot be known.
     pub fn apply(&self, value: &Val<'_>) -> Result<Value, String> {
-        self.taking.apply(value).or_else(|reason| match &self.otherwise {
-            Some(otherwise) => Ok(otherwise.clone()),
-            None => Err(format!("the transform finds nothing: {reason}")),
-        })
+        self.taking.apply(value).or_else(|reason| self.instead(&reason))
+    }
+
+    /// The evaluator that it calls.
+    pub fn evaluator(&self) -> Option<&Spanned<String>> {
+        if let Taking::Evaluator(name) = &self.taking { Some(name) } else { None }
+    }
+
+    /// What there is where nothing is found, or in words why.
+    pub(crate) fn instead(&self, reason: &str) -> Result<Value, String> {
+        self.otherwise.clone().ok_or_else(|| format!("the transform finds nothing: {reason}"))
     }
 }
 
@@ -126,6 +146,7 @@ impl Taking {
                 let names = Val::Map([("output", value.borrowed()), ("value", value.borrowed())].into_iter().collect());
                 expression.evaluate(&names).map_err(|error| error.to_string())
             }
+            Taking::Evaluator(name) => Err(format!("`{}` has to be called", name.value)),
         }
     }
 }

@@ -14,6 +14,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use jurat_compare::expression::Interrupt;
 use jurat_core::case::{Case, Room};
 use jurat_core::plan::CaseSource;
+use jurat_core::scenario::CompiledScenario;
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Record, Val, parse_json};
 use jurat_store::records::RowId;
@@ -148,7 +149,7 @@ impl EffectLane<'_> {
         let (room, asked) = (Room::default(), self.store.plan.ask.as_ref().map(|_| self.asked(open)));
         let begin = || self.rows.begin(self.store.plan, (&id, source), (&row, &base), asked, &room);
         let has_tools = self.store.plan.ask.as_ref().is_some_and(|it| !it.tools.is_empty());
-        let case = self.driven(&begin, open, label, has_tools).await?;
+        let case = self.driven(&begin, open, label, has_tools || self.talk(open).is_some()).await?;
         let evidence = room.evidence().or(base.as_ref().ok()).unwrap_or(&row);
         self.put(open, &open.text, evidence, &case, started)
     }
@@ -160,7 +161,7 @@ impl EffectLane<'_> {
         let begin = || match open.source {
             CaseSource::Agent(ix) => Case::of_agent(self.store.plan, &self.store.plan.cases[ix], asked, &room),
             CaseSource::Scenario(ix) => {
-                Case::of_scenario(self.store.plan, &self.store.plan.scenarios[ix], asked, &room)
+                Case::of_scenario(self.store.plan, (&self.store.plan.scenarios[ix], None), asked, &room)
             }
             CaseSource::Row(_) | CaseSource::Probe(_) => unreachable!("rows do not stand in the definition"),
         };
@@ -186,10 +187,7 @@ impl EffectLane<'_> {
         if case.tasks().is_none() {
             live.tools =
                 self.own_tools.filter(|_| !matches!(open.source, CaseSource::Agent(_))).and_then(Perform::own_tools);
-            if let CaseSource::Scenario(ix) = open.source {
-                let scenario = &self.store.plan.scenarios[ix].scenario;
-                live.clock = Some(Clock::start(scenario.turn_timeout, scenario.timeout));
-            }
+            live.clock = self.talk(open).map(|it| Clock::start(it.scenario.turn_timeout, it.scenario.timeout));
             Box::pin(drive(&mut case, &live, Until::Evidence)).await?;
             if let Some(tools) = live.tools.take() {
                 tools.close().await;
@@ -208,6 +206,12 @@ impl EffectLane<'_> {
             logged.count();
         }
         Ok(is_whole)
+    }
+
+    /// The conversation that a case is.
+    fn talk(&self, open: &OpenCase) -> Option<&CompiledScenario> {
+        let prompt = self.asked.get(self.store.layout.n_variants().variant(open.case_ix)).map_or(0, |it| it.prompt);
+        self.store.plan.talk(open.source, prompt)
     }
 
     fn asked(&self, open: &OpenCase) -> &Asked {

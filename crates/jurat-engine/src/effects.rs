@@ -545,6 +545,7 @@ fn turn_words(site: StepSite) -> String {
         Some(Slot::Tools) => format!("the tools of server {number}"),
         Some(Slot::Outcome) => format!("criterion {number}"),
         Some(Slot::Attach) => "the files that are sent".to_owned(),
+        Some(Slot::Transform) => "the transform of the answer".to_owned(),
         Some(Slot::Rubric(ix)) => format!("rating {}", ix + 1),
         None => format!("slot {}", site.slot),
     }

@@ -79,8 +79,7 @@ impl Evaluators {
         functions: &HostFunctions,
     ) -> Result<Evaluators, EvaluatorError> {
         let mut evaluators = Evaluators::default();
-        let called = plan.tasks.iter().filter_map(|it| it.work.evaluate());
-        for PlannedEvaluate { name, runs, .. } in called {
+        for PlannedEvaluate { name, runs, .. } in plan.evaluators() {
             if let Runs::Function(function) = runs {
                 let Some(found) = functions.get(&*function.name) else {
                     let function = function.name.to_string();
@@ -157,7 +156,6 @@ impl Evaluators {
 /// The evaluators of a plan that cannot be run: functions that are not here, code whose interpreter is not, and code that this machine cannot isolate. Only
 /// files and the kernel are looked at.
 pub(crate) fn missing(plan: &Plan, folder: &Path, workers: &Workers, functions: &HostFunctions) -> Vec<EvaluatorError> {
-    let called = plan.tasks.iter().filter_map(|it| it.work.evaluate());
     let missing = |PlannedEvaluate { name, runs, .. }: &PlannedEvaluate| match runs {
         Runs::Function(function) if !functions.contains_key(&*function.name) => {
             let function = function.name.to_string();
@@ -170,7 +168,7 @@ pub(crate) fn missing(plan: &Plan, folder: &Path, workers: &Workers, functions: 
         }
         _ => None,
     };
-    called.filter_map(missing).collect()
+    plan.evaluators().filter_map(missing).collect()
 }
 
 fn refused(code: &Code, folder: &Path, workers: &Workers) -> Option<Refused> {

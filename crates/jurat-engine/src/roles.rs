@@ -172,7 +172,7 @@ impl Resolving<'_> {
     }
 
     fn nodes(&mut self, plan: &Plan) {
-        for scenario in &plan.scenarios {
+        for scenario in plan.all_scenarios() {
             for node in &scenario.nodes {
                 let subject = node.subject.iter();
                 let parser = [&node.parser].into_iter().filter(|_| node.needs_parser());
@@ -208,7 +208,7 @@ impl Resolving<'_> {
             }
         };
         for role in &roles {
-            let found = self.found(role, &self.subject_asker(plan));
+            let found = self.found(role, &self.subject_asker());
             let n = found.len();
             for (ix, Found { model, folder, place }) in found.into_iter().enumerate() {
                 let key = if n == 1 { Role::from(*role) } else { Role::nth(*role, ix) };
@@ -220,7 +220,7 @@ impl Resolving<'_> {
                 }
             }
         }
-        if roles.is_empty() && plan.defines_cases() {
+        if roles.is_empty() && plan.asks_subjects() {
             // Every node and every agent names its model, or asks none.
             self.roles.subjects.push(Subject { role: Role::SUBJECT, name: String::new() });
         }
@@ -232,9 +232,9 @@ impl Resolving<'_> {
         Asker { words: format!("`{}`", task.id), place: written.map(|it| it.id.span) }
     }
 
-    fn subject_asker(&self, plan: &Plan) -> Asker {
+    fn subject_asker(&self) -> Asker {
         let suite = self.suite;
-        let (words, place) = match (&suite.ask, plan.scenarios.is_empty()) {
+        let (words, place) = match (&suite.ask, suite.scenarios.is_empty()) {
             (Some(ask), _) => ("`ask`", Some(ask.span)),
             (None, false) => ("a scenario", suite.scenarios.first().map(|it| it.name.span)),
             (None, true) => ("an agent", suite.agents.first().map(|it| it.name.span)),
@@ -355,7 +355,7 @@ pub(crate) fn main_folder(sources: &Sources) -> PathBuf {
 /// The roles that make the matrix of subjects: those that `ask` asks, or the one that scenarios talk to.
 fn subject_roles(plan: &Plan) -> Result<Vec<&str>, String> {
     let asked: Vec<&str> = plan.ask.iter().flat_map(|it| &it.models).map(String::as_str).collect();
-    let talks = plan.scenarios.iter().flat_map(|it| &it.nodes).any(|it| it.subject.is_none())
+    let talks = plan.all_scenarios().flat_map(|it| &it.nodes).any(|it| it.subject.is_none())
         || plan.cases.iter().any(|it| it.agent.asks() == Some(SUBJECT));
     match (asked.as_slice(), talks) {
         ([], true) => Ok(vec![SUBJECT]),
@@ -373,7 +373,7 @@ const SUBJECT: &str = "subject";
 fn asked_roles(plan: &Plan) -> Vec<&str> {
     let judges = plan.tasks.iter().filter_map(|it| it.work.judge()).flat_map(|it| &it.models).map(Role::name);
     let subjects = subject_roles(plan).unwrap_or_default();
-    let nodes = plan.scenarios.iter().flat_map(|it| &it.nodes);
+    let nodes = plan.all_scenarios().flat_map(|it| &it.nodes);
     let nodes = nodes.flat_map(|it| it.subject.iter().chain(Some(&it.parser).filter(|_| it.needs_parser())));
     let agents = plan.cases.iter().filter_map(|it| it.agent.asks());
     let embedders = plan.tasks.iter().filter_map(|it| it.work.embedder());

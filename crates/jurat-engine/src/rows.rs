@@ -10,7 +10,7 @@ use jurat_core::case::{Case, Room};
 use jurat_core::evidence::fault::of_run;
 use jurat_core::evidence::run;
 use jurat_core::plan::{CaseName, Plan, row_tags};
-use jurat_core::suite::{CaseKind, Records, RowSource};
+use jurat_core::suite::{Records, RowSource};
 use jurat_core::verdict::{StopReason, Verdict};
 use jurat_format::value::{JsonError, Map, Record, Val, parse_json};
 use jurat_store::records::{
@@ -277,7 +277,7 @@ impl<'r> Rows<'r> {
     /// What a row is known by when tasks are chosen for it.
     pub(crate) fn case_name<'n>(&'n self, plan: &Plan, id: &'n str, (source, row): (u32, &'n Val<'_>)) -> CaseName<'n> {
         let tags = if plan.narrows() { self.tags(source, row) } else { Vec::new() };
-        CaseName { id, kind: CaseKind::Records, tags }
+        CaseName::of_row(id, tags)
     }
 
     /// The id of a row.

@@ -320,7 +320,7 @@ impl Suite {
 
     /// Whether it asks models before it judges, so that a run has [answers](Run::answered).
     pub fn asks(&self) -> bool {
-        self.0.plan.ask.is_some()
+        self.0.plan.ask.as_ref().is_some_and(|it| it.talks().next().is_none())
     }
 
     /// Whether a run of it makes requests of any kind: to models, to tools, to code or to agents.

@@ -40,6 +40,11 @@ impl Transform {
         Transform::of("cel", expression)
     }
 
+    /// Takes what an evaluator of the suite returns, which gets the value as `output`.
+    pub fn evaluate(evaluator: impl Into<String>) -> Transform {
+        Transform::of("evaluate", evaluator)
+    }
+
     /// The same with a value for where nothing is found.
     pub fn otherwise(self, value: impl Serialize) -> Transform {
         Transform { otherwise: Some(given(&value)), ..self }

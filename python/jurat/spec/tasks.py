@@ -56,7 +56,7 @@ class Assertion(Task):
         comparison: What it must be: one of the functions of `jurat.spec.compare`.
         item_field_path: A path inside each item, when the value is a list and each item is compared.
         missing: What it is when the path finds nothing: an `error`, which is the default, or a `fail`.
-        transform: What is done to the value before it is compared: `{"path": …}`, `{"regex": …}` or `{"cel": …}`, perhaps with `otherwise`.
+        transform: What is done to the value before it is compared: `{"path": …}`, `{"regex": …}`, `{"cel": …}` or `{"evaluate": …}`, perhaps with `otherwise`.
 
     Example:
         >>> from jurat.spec import Assertion, compare

@@ -36,7 +36,7 @@ is needed is such an error, and so is a pattern that takes too many steps.
 
 Names are written in snake case (`has_length_equal`) or as other tools spell them (`HasLengthEqual`).
 
-**What it compares with.** `expected_value` is a literal, or `${path}` alone: then each case supplies it, from the context
+**What it compares with.** `expected_value` is a literal, or has `${path}` in it: then each case supplies it, from the context
 that the task sees. What a comparison cannot use is a problem before anything runs.
 
 **A path that finds nothing** is an error, because a misspelt path and an absent answer look the same. Two things say

@@ -27,7 +27,7 @@ tasks:
   - { id: kind, judge: { rubric: \"It apologises and offers a next step.\" } }
 ```
 
-* **Inputs.** A judge sees the inputs that it declares and nothing else of the case. Each is looked for under its usual names; `with` says otherwise: a path, or `{value: …}`. `jurat check` names inputs that no sample row has. A case without a required input is an error, not a failure.
+* **Inputs.** A judge sees the inputs that it declares and nothing else of the case. Each is looked for under its usual names; `with` says otherwise: a path, `{value: …}`, or `{text: …}` with placeholders. `jurat check` names inputs that no sample row has. A case without a required input is an error, not a failure.
 * **Result.** The reply has a reason and a label or grades; `score` and other values are computed from it, not by the model. A task passes as the table of the judge says, unless it has a comparison of its own: `field_path: score`, `operator: greater_than_or_equal`, `expected_value: 0.9`.
 * **Several questions.** Some judges ask more than once about a case: claims first and then a verdict for each, or the same question in both orders. Each question is a request of its own, cached and retried like any other; `max_retries` counts for each. Questions that do not depend on each other are asked at the same time.
 * **`rubric`** is the short form of the judge `rubric`, with your criterion in it.

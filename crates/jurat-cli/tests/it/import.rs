@@ -92,6 +92,39 @@ fn a_configuration_becomes_a_suite_that_runs() {
     assert!(ran.stdout.contains("\n6 cases: 4 passed, 2 failed; "), "{}", ran.stdout);
 }
 
+/// What a model grades there is graded by ready judges here. Each line says how they differ, and the suite is one that runs.
+#[test]
+fn assertions_that_a_model_grades_use_ready_judges() {
+    let config = fs::read_to_string(root().join("tests/import/promptfoo/graded.yaml")).expect("the sample is there");
+    let folder = Folder::with("promptfooconfig.yaml", config);
+    let imported = folder.jurat(&["import", "promptfooconfig.yaml", "-o", "out", "--accept", "approximate"]);
+    assert_eq!(imported.code, Some(0), "{}{}", imported.stdout, imported.stderr);
+    let differs = imported.stdout.lines().filter(|it| it.contains("approximate  assertion")).count();
+    assert_eq!(differs, 12, "{}", imported.stdout);
+    let suite = fs::read_to_string(folder.path().join("out/suite.yaml")).expect("a suite");
+    let used: Vec<&str> = suite.lines().filter_map(|it| it.trim().strip_prefix("use: ")).collect();
+    let expected = [
+        "rubric",
+        "rubric",
+        "rubric",
+        "correctness",
+        "correctness",
+        "closed-qa",
+        "rubric",
+        "answer-relevance",
+        "context-recall",
+        "faithfulness",
+        "trajectory",
+    ];
+    assert_eq!(used, expected);
+    // A threshold of 0.8 is a grade of 4.2 of 5.
+    assert!(suite.contains("expected_value: 4.2\n"), "{suite}");
+    fs::write(folder.path().join("any.jsonl"), "{\"reply\": \"\", \"times\": \"*\"}\n").expect("files can be written");
+    let models = ["--model", "subject=script/any.jsonl", "--model", "judge=script/any.jsonl"];
+    let checked = folder.jurat(&[&["check", "out/suite.yaml", "--strict"], &models[..]].concat());
+    assert_eq!(checked.code, Some(0), "{}{}", checked.stdout, checked.stderr);
+}
+
 #[test]
 fn nothing_is_written_without_a_directory_and_nothing_is_overwritten() {
     let folder = Folder::with("promptfooconfig.yaml", sample("promptfoo/promptfooconfig.yaml"));

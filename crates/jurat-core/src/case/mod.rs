@@ -69,7 +69,7 @@ impl<'p> Case<'p> {
         Case { plan, name, phase: Phase::Tasks(tasks) }
     }
 
-    /// A row about which a model is asked.
+    /// A row about which a model is asked, once or in a conversation.
     pub fn of_probe(
         plan: &'p Plan,
         (ask, prompt): (&'p PlannedAsk, usize),
@@ -78,15 +78,28 @@ impl<'p> Case<'p> {
         name: CaseName<'p>,
         room: &'p Room<'p>,
     ) -> Case<'p> {
-        let state = Box::new(ProbeState::start(ask, prompt, asked.model, row, asked.replicate));
-        let mut case = Case { plan, name, phase: Phase::Probe { state, ask, row, room } };
+        let mut case = match ask.talk(prompt) {
+            Some(ready) => {
+                let traversal = talk((ready, Some(row)), asked);
+                Case { plan, name: name.in_scenario(&ready.scenario), phase: Phase::Scenario { traversal, room } }
+            }
+            None => {
+                let state = Box::new(ProbeState::start(ask, prompt, asked.model, row, asked.replicate));
+                Case { plan, name, phase: Phase::Probe { state, ask, row, room } }
+            }
+        };
         case.advance();
         case
     }
 
-    /// A conversation along a graph.
-    pub fn of_scenario(plan: &'p Plan, ready: &'p CompiledScenario, asked: Asked<'_>, room: &'p Room<'p>) -> Case<'p> {
-        let traversal = Box::new(Traversal::start(ready, asked.model.clone(), asked.name, asked.replicate));
+    /// A conversation along a graph, about a row or about none.
+    pub fn of_scenario(
+        plan: &'p Plan,
+        (ready, row): (&'p CompiledScenario, Option<&Val<'_>>),
+        asked: Asked<'_>,
+        room: &'p Room<'p>,
+    ) -> Case<'p> {
+        let traversal = talk((ready, row), asked);
         let name = CaseName::of_scenario(&ready.scenario);
         let mut case = Case { plan, name, phase: Phase::Scenario { traversal, room } };
         case.advance();
@@ -194,6 +207,14 @@ impl<'p> Case<'p> {
     pub fn files(&self) -> &[(String, String)] {
         if let Phase::Scenario { traversal, .. } = &self.phase { traversal.files() } else { &[] }
     }
+}
+
+fn talk<'p>((ready, row): (&'p CompiledScenario, Option<&Val<'_>>), asked: Asked<'_>) -> Box<Traversal<'p>> {
+    let Asked { model, name, replicate } = asked;
+    Box::new(match row {
+        Some(row) => Traversal::about(ready, row, model.clone(), name, replicate),
+        None => Traversal::start(ready, model.clone(), name, replicate),
+    })
 }
 
 impl<'p> Room<'p> {

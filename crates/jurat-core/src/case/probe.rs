@@ -3,7 +3,7 @@
 //! Pure, like [`CaseState`](super::CaseState), which judges the answer. What a subject says is evidence, whatever it is; only where no answer came there is
 //! nothing to judge.
 
-use jurat_format::value::{Context, Val, parse_json};
+use jurat_format::value::{Context, Val, Value, parse_json};
 
 use crate::chat::Unbound;
 use crate::effect::{
@@ -11,7 +11,7 @@ use crate::effect::{
     ToolCall, files_found,
 };
 use crate::evidence::probe::{self, Exchange};
-use crate::plan::{Asking, PlannedAsk};
+use crate::plan::{Asking, PlannedAsk, Transformed};
 use crate::tool::{Conclusion, Dialogue, Inquiry, Listing, Said, ToolUse};
 use crate::verdict::Verdict;
 
@@ -29,6 +29,8 @@ pub struct ProbeAnswer {
     /// What was said before, and what all of it took.
     pub dialogue: Dialogue,
     pub said: Said,
+    /// What the answer became, where a function transformed it.
+    pub transformed: Option<Value>,
 }
 
 /// What is waited for.
@@ -40,6 +42,8 @@ enum Phase {
     Listing(Box<ModelRequest>),
     /// The model to answer, and the tools that it calls to return.
     Asking(Box<Inquiry>),
+    /// Code to transform the answer.
+    Transforming { action: Action, answer: Box<ProbeAnswer> },
     /// Nothing: it is over.
     Done(Result<Box<ProbeAnswer>, Verdict>),
 }
@@ -69,6 +73,9 @@ impl<'p> ProbeState<'p> {
             Phase::Attaching { action, .. } => vec![Step::action(Asker::Case, Slot::Attach, 0, action.clone())],
             Phase::Listing(_) => self.tools.steps(Asker::Case),
             Phase::Asking(inquiry) => inquiry.steps(Asker::Case),
+            Phase::Transforming { action, .. } => {
+                vec![Step::action(Asker::Case, Slot::Transform, 0, action.clone())]
+            }
             Phase::Done(_) => Vec::new(),
         }
     }
@@ -93,7 +100,13 @@ impl<'p> ProbeState<'p> {
             },
             (Slot::Subject | Slot::Tool, Phase::Asking(inquiry)) => {
                 inquiry.apply(slot, site.turn, outcome);
-                self.after_asking();
+                self.after_asking(row);
+            }
+            (Slot::Transform, Phase::Transforming { answer, .. }) => {
+                let answer = ProbeAnswer { transformed: None, ..(**answer).clone() };
+                let transform = self.ask.transform.as_ref();
+                let value = transform.map(|it| it.returned(outcome)).transpose();
+                self.phase = Phase::Done(value.map(|transformed| Box::new(ProbeAnswer { transformed, ..answer })));
             }
             _ => {}
         }
@@ -103,7 +116,7 @@ impl<'p> ProbeState<'p> {
     pub fn end(&self) -> Option<Result<&ProbeAnswer, &Verdict>> {
         match &self.phase {
             Phase::Done(end) => Some(end.as_deref()),
-            Phase::Attaching { .. } | Phase::Listing(_) | Phase::Asking(_) => None,
+            Phase::Attaching { .. } | Phase::Listing(_) | Phase::Asking(_) | Phase::Transforming { .. } => None,
         }
     }
 
@@ -124,17 +137,17 @@ impl<'p> ProbeState<'p> {
         };
     }
 
-    fn after_asking(&mut self) {
+    fn after_asking(&mut self, row: &Val<'_>) {
         let Phase::Asking(inquiry) = &mut self.phase else { return };
         let Some(conclusion) = inquiry.conclusion().cloned() else { return };
         let dialogue = inquiry.take_dialogue();
-        self.phase = Phase::Done(match conclusion {
+        self.phase = match conclusion {
             Conclusion::Answered(said) | Conclusion::Refused(said) | Conclusion::StillCalling(said) => {
-                Ok(Box::new(ProbeAnswer { dialogue, said }))
+                answered(self.ask, row, ProbeAnswer { dialogue, said, transformed: None })
             }
-            Conclusion::Fault(fault) => Err(no_answer(&fault)),
-            Conclusion::NotRun(reason) => Err(Verdict::NotRun(reason)),
-        });
+            Conclusion::Fault(fault) => Phase::Done(Err(no_answer(&fault))),
+            Conclusion::NotRun(reason) => Phase::Done(Err(Verdict::NotRun(reason))),
+        };
     }
 }
 
@@ -144,6 +157,22 @@ fn begun(ask: &PlannedAsk, question: Question, row: &Val<'_>, files: &FoundFiles
         Ok(request) => Phase::Listing(Box::new(request)),
         Err(Unbound::Files(files)) => Phase::Attaching { action: Action::Attach { files }, question },
         Err(Unbound::Fault(reason)) => Phase::Done(Err(Verdict::error(reason))),
+    }
+}
+
+/// What follows from an answer: a function may have to transform it.
+fn answered(ask: &PlannedAsk, row: &Val<'_>, answer: ProbeAnswer) -> Phase {
+    let answer = Box::new(answer);
+    let Some(transform) = ask.transform.as_ref().filter(|it| it.call.is_some()) else { return Phase::Done(Ok(answer)) };
+    let original = original(ask, &answer.said);
+    let seen = exchange(ask, &answer, original.borrowed(), None).over(row.borrowed());
+    match transform.begin(&original, Context::of(&seen)) {
+        Ok(Transformed::Call(action)) => Phase::Transforming { action, answer: answer.clone() },
+        Ok(Transformed::Value(value)) => {
+            let transformed = Some(value);
+            Phase::Done(Ok(Box::new(ProbeAnswer { transformed, ..(*answer).clone() })))
+        }
+        Err(reason) => Phase::Done(Err(Verdict::error(reason))),
     }
 }
 
@@ -158,6 +187,7 @@ fn request(ask: &PlannedAsk, question: &Question, row: &Val<'_>, files: &FoundFi
     match prompt {
         Asking::Chat(chat) => messages.extend(chat.bound(context, files)?),
         Asking::Row => messages.push(Message::User(row.to_json())),
+        Asking::Talk(_) => unreachable!("a conversation about a row is a traversal"),
     }
     let row = ask.row_of(&question.model, row);
     let request = ModelRequest::new(question.model.clone(), messages);
@@ -187,15 +217,27 @@ fn no_answer(fault: &Fault) -> Verdict {
 
 /// The evidence of a probe that was answered.
 pub(super) fn evidence<'e>(ask: &PlannedAsk, row: Val<'e>, answer: &'e ProbeAnswer) -> Result<Val<'e>, Verdict> {
-    let ProbeAnswer { dialogue, said } = answer;
-    let is_of_row = ask.sends_row();
-    let original = if is_of_row { value_of(&said.text) } else { Val::from(said.text.as_str()) };
-    let (output, original) = match &ask.transform {
-        Some(transform) => (transform.apply(&original).map_err(Verdict::error)?, Some(original)),
-        None => (original, None),
+    let said = original(ask, &answer.said);
+    let (output, original) = match (&ask.transform, &answer.transformed) {
+        (None, _) => (said, None),
+        (Some(_), Some(transformed)) => (transformed.borrowed(), Some(said)),
+        (Some(transform), None) => match transform.begin(&said, Context::of(&row)).map_err(Verdict::error)? {
+            Transformed::Value(value) => (value, Some(said)),
+            Transformed::Call(_) => return Err(Verdict::error("the answer was not transformed")),
+        },
     };
-    let exchange = Exchange {
-        asked: (!is_of_row).then(|| asked(dialogue)),
+    Ok(exchange(ask, answer, output, original).over(row))
+}
+
+/// What was answered: a value where the subject was given the row itself, else text.
+fn original<'e>(ask: &PlannedAsk, said: &'e Said) -> Val<'e> {
+    if ask.sends_row() { value_of(&said.text) } else { Val::from(said.text.as_str()) }
+}
+
+fn exchange<'e>(ask: &PlannedAsk, answer: &'e ProbeAnswer, output: Val<'e>, original: Option<Val<'e>>) -> Exchange<'e> {
+    let ProbeAnswer { dialogue, said, .. } = answer;
+    Exchange {
+        asked: (!ask.sends_row()).then(|| asked(dialogue)),
         output,
         original,
         parsed: ask.output.as_ref().and_then(|_| ask.form.read(&said.text).ok()),
@@ -214,8 +256,7 @@ pub(super) fn evidence<'e>(ask: &PlannedAsk, row: Val<'e>, answer: &'e ProbeAnsw
         cost_usd: dialogue.cost_usd,
         latency_ms: dialogue.latency.as_micros() as f64 / 1e3,
         finish_reason: Some(said.finish.name()),
-    };
-    Ok(exchange.over(row))
+    }
 }
 
 /// What was asked in words.

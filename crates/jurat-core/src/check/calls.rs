@@ -127,6 +127,7 @@ impl CallPattern {
 pub(super) fn wanted(assertion: &Assertion) -> String {
     match &assertion.expected {
         Expected::Fixed(comparison) => comparison.expected(),
+        Expected::Filled(operator, _) => format!("{} what the case says", operator.entry().snake_case()),
         Expected::Found(operator, path) => format!("{} what `{path}` is", operator.entry().snake_case()),
     }
 }

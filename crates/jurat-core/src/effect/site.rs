@@ -44,6 +44,8 @@ pub enum Slot {
     Outcome,
     /// Files that are read before they are sent.
     Attach,
+    /// Code that transforms an answer before it is judged.
+    Transform,
     /// A model that rates traits: one of the requests that the rubric takes.
     Rubric(u32),
 }
@@ -61,6 +63,7 @@ impl Slot {
             Slot::Tools => 6,
             Slot::Outcome => 7,
             Slot::Attach => 8,
+            Slot::Transform => 9,
             Slot::Rubric(ix) => ix.saturating_add(16),
         }
     }
@@ -77,6 +80,7 @@ impl Slot {
             6 => Slot::Tools,
             7 => Slot::Outcome,
             8 => Slot::Attach,
+            9 => Slot::Transform,
             other => Slot::Rubric(other.checked_sub(16)?),
         })
     }

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use jurat_format::value::{Val, python};
+use jurat_format::value::{Map, Val, Value, python};
 
 /// A value as code returned it.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +44,31 @@ pub enum Object {
 }
 
 impl Object {
+    /// It as data: tuples and sets are lists. What is no data is returned in words.
+    pub fn to_data(&self) -> Result<Value, String> {
+        let list =
+            |items: &[Object]| items.iter().map(Object::to_data).collect::<Result<Vec<Value>, _>>().map(Val::List);
+        match self {
+            Object::None => Ok(Val::Null),
+            Object::Bool(value) => Ok(Val::Bool(*value)),
+            Object::Int(number) => Ok(Val::I(*number)),
+            Object::BigInt(digits) => Ok(digits.parse().map_or_else(|_| Val::Big(digits.to_string().into()), Val::U)),
+            Object::Float(number) if number.is_finite() => Ok(Val::F(*number)),
+            Object::Str(text) => Ok(Val::from(text.clone())),
+            Object::List(items) | Object::Tuple(items) | Object::Set(items) => list(items),
+            Object::Dict(pairs) => {
+                let member = |(key, value): &(Object, Object)| match key.as_str() {
+                    Some(key) => Ok((key.to_owned(), value.to_data()?)),
+                    None => Err(format!("the key {key} is not text")),
+                };
+                pairs.iter().map(member).collect::<Result<Map<'static>, String>>().map(Val::Map)
+            }
+            Object::Float(_) | Object::Bytes(_) | Object::Complex { .. } | Object::Other { .. } => {
+                Err(format!("{self} is no data"))
+            }
+        }
+    }
+
     /// An integer of any size from its decimal digits; `None` when they are not digits.
     pub fn integer(digits: &str) -> Option<Object> {
         let unsigned = digits.strip_prefix(['-', '+']).unwrap_or(digits);

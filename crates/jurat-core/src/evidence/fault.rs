@@ -98,6 +98,7 @@ pub(crate) fn words(failure: &Val<'_>) -> String {
         "state_update" => NOT_UPDATED,
         "routing" => "the next node could not be found",
         "tools" => "its tools are not available",
+        "question" => "its question could not be filled",
         "handover" => "the handover failed",
         _ => text(failure, "category"),
     };

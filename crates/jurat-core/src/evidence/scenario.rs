@@ -3,7 +3,7 @@
 use jurat_format::value::{Value, parse_json};
 
 /// The names that the evidence of a scenario has.
-pub const KEYS: [&str; 10] = [
+pub const KEYS: [&str; 11] = [
     "scenario_id",
     "status",
     "path",
@@ -14,7 +14,11 @@ pub const KEYS: [&str; 10] = [
     "outcome_errors",
     "terminal_failure",
     "replicate",
+    ROW,
 ];
+
+/// The row that a conversation is about. Its members stand beside it, but for those whose names something else has.
+pub const ROW: &str = "row";
 
 /// The JSON Schema of the evidence. What answers were read as, what they were rated with and what is accumulated is for its author to say.
 pub fn schema() -> Value {

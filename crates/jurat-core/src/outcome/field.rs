@@ -17,7 +17,7 @@ pub const TURN_PARTS: [&str; 8] =
     ["node_id", "question_text", "raw_response", "parsed", "verify_result", "rubric", "failure", "usage"];
 
 /// The parts that a result has.
-pub const RESULT_PARTS: [&str; 10] = [
+pub const RESULT_PARTS: [&str; 11] = [
     "scenario_id",
     "status",
     "path",
@@ -28,6 +28,7 @@ pub const RESULT_PARTS: [&str; 10] = [
     "terminal_failure",
     "replicate",
     "usage",
+    "row",
 ];
 
 /// A path into a turn.

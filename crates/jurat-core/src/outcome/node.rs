@@ -1,6 +1,6 @@
 //! What every kind of outcome provides, and the one walk over a check that decides it.
 
-use jurat_format::value::{Val, Value};
+use jurat_format::value::{FieldPath, Spanned, Val, Value};
 
 use super::Check;
 use super::error::OutcomeError;
@@ -9,6 +9,7 @@ use super::format::WrittenKind;
 use super::scope::Scope;
 use super::stored::StoredKind;
 use super::trace::{Found, Join, Trace, Traced};
+use super::turn::{TurnCheck, TurnTest};
 
 /// A kind of outcome. The file that implements it holds everything about it; `nodes!` lists it.
 pub(crate) trait Node {
@@ -159,6 +160,16 @@ impl Check {
     /// The fields of turns that the check and its parts read, with the turns.
     pub(crate) fn fields(&self) -> Vec<(&Scope, &TurnField)> {
         self.own_fields().into_iter().chain(self.parts().iter().flat_map(Check::fields)).collect()
+    }
+
+    /// What the check and its parts compare with and find in the evidence, with the places.
+    pub(crate) fn reads(&self) -> Vec<&Spanned<FieldPath>> {
+        let own = match self {
+            Check::Turn(TurnCheck { test: TurnTest::Field(_, wanted), .. }) => wanted.reads(),
+            Check::Result(it) => it.wanted.reads(),
+            _ => &[],
+        };
+        own.iter().chain(self.parts().iter().flat_map(Check::reads)).collect()
     }
 
     /// The nodes that the check and its parts name.

@@ -64,9 +64,10 @@ impl Node for ResultCheck {
 
     fn decide(&self, evidence: &Val<'_>, notes: &mut Notes) -> Result<Value, OutcomeError> {
         let found = self.field.find(evidence);
-        notes.found(|| Found::judged(None, self.field.as_str(), &found, &self.wanted));
-        let held = self.wanted.holds(&found);
-        held.map(Val::Bool).map_err(|error| OutcomeError::because(format!("`{}`", self.field), error))
+        let because = |error| OutcomeError::because(format!("`{}`", self.field), error);
+        let wanted = self.wanted.of_case(evidence).map_err(because)?;
+        notes.found(|| Found::judged(None, self.field.as_str(), &found, &wanted));
+        wanted.holds(&found).map(Val::Bool).map_err(because)
     }
 
     fn words(&self) -> String {

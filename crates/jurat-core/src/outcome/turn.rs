@@ -1,5 +1,6 @@
 //! `first_turn`, `last_turn`, `turn_at`, `any_turn`, `all_turns`: fields of turns are as wanted.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -88,17 +89,18 @@ impl Node for TurnCheck {
 
     fn decide(&self, evidence: &Val<'_>, notes: &mut Notes) -> Result<Value, OutcomeError> {
         let history = history(evidence)?;
+        let test = self.test.of_case(evidence)?;
         let (nodes, is_any) = match &self.scope {
             Scope::Any(nodes) => (nodes, true),
             Scope::All(nodes) => (nodes, false),
             single => {
-                let held = single.single(history).map(|(ix, turn)| self.test.decide(ix, turn, notes));
+                let held = single.single(history).map(|(ix, turn)| test.decide(ix, turn, notes));
                 return Ok(Val::Bool(held.unwrap_or(Ok(false))?));
             }
         };
         let mut some = false;
         for (ix, turn) in history.iter().enumerate().filter(|(_, turn)| nodes.has(turn)) {
-            if self.test.decide(ix, turn, notes)? == is_any {
+            if test.decide(ix, turn, notes)? == is_any {
                 return Ok(Val::Bool(is_any));
             }
             some = true;
@@ -290,6 +292,17 @@ fn read_turn_expression(reading: &mut Reading<'_>, what: &str, node: &Text<'_>) 
 }
 
 impl TurnTest {
+    /// The same for one case, whose evidence fills what is wanted.
+    #[inline]
+    pub(super) fn of_case(&self, evidence: &Val<'_>) -> Result<Cow<'_, TurnTest>, OutcomeError> {
+        let TurnTest::Field(field, wanted) = self else { return Ok(Cow::Borrowed(self)) };
+        match wanted.of_case(evidence) {
+            Ok(Cow::Borrowed(_)) => Ok(Cow::Borrowed(self)),
+            Ok(Cow::Owned(wanted)) => Ok(Cow::Owned(TurnTest::Field(field.clone(), wanted))),
+            Err(error) => Err(OutcomeError::because(format!("what `{field}` must be"), error)),
+        }
+    }
+
     #[inline]
     fn decide(&self, ix: usize, turn: &Val<'_>, notes: &mut Notes) -> Result<bool, OutcomeError> {
         // Every turn of every conversation comes through here: the result is not moved where nothing is noted.

@@ -1,18 +1,22 @@
 //! What a value must be: a comparison and what it compares with.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
-use jurat_compare::{ArgError, Args, Comparison, Fault, Inapplicable, Judgement, Operand, Operator, Origin, find};
+use jurat_compare::{
+    ArgError, Args, Comparison, Fault, Fill, Inapplicable, Judgement, Operand, Operator, Origin, find,
+};
 use jurat_format::choices;
 use jurat_format::codes;
 use jurat_format::fields::Fields;
 use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, listed};
 use jurat_format::reader::Reading;
-use jurat_format::value::{Content, Entry, Node, Span, Val, Value};
+use jurat_format::value::{Content, Context, Entry, FieldPath, Node, Span, Spanned, Val, Value};
 
 use super::stored::{object, present, required, wrong};
-use crate::comparison::{self, ExpectedValue};
+use crate::comparison::{self, ExpectedValue, FilledValue};
 
 /// What a value must be: a comparison and what it compares with, compiled once.
 #[derive(Clone)]
@@ -21,12 +25,23 @@ pub struct Wanted {
     expected: Value,
     /// What cannot be used is an error each time it is asked, as it is where suites come from.
     bound: Result<Box<Comparison<'static>>, Box<Inapplicable>>,
+    /// What each case fills, where `expected` has placeholders.
+    supplied: Option<Supplied>,
+}
+
+/// What a value must be, where each case says it.
+#[derive(Clone)]
+struct Supplied {
+    value: Arc<FilledValue>,
+    /// Whether the comparison is the one that fits what the case says.
+    is_inferred: bool,
 }
 
 /// Two are equal when they compare the same in the same way.
 impl PartialEq for Wanted {
     fn eq(&self, other: &Wanted) -> bool {
-        self.operator == other.operator && self.expected == other.expected
+        let (own, others) = (self.supplied.as_ref(), other.supplied.as_ref());
+        self.operator == other.operator && self.expected == other.expected && own.is_some() == others.is_some()
     }
 }
 
@@ -43,7 +58,32 @@ impl Wanted {
             Some(inapplicable) => Err(Box::new(inapplicable)),
             None => operator.bind(expected.clone()).map(Box::new).map_err(Box::new),
         };
-        Wanted { operator: Box::new(operator), expected, bound }
+        Wanted { operator: Box::new(operator), expected, bound, supplied: None }
+    }
+
+    /// What each case says, compared like this, or in the way that fits it.
+    fn supplied(operator: Option<Operator>, value: FilledValue) -> Wanted {
+        let is_inferred = operator.is_none();
+        let written = value.written.clone();
+        let wanted = operator.map_or_else(|| Wanted::equal_to(written.clone()), |it| Wanted::new(it, written.clone()));
+        Wanted { supplied: Some(Supplied { value: Arc::new(value), is_inferred }), ..wanted }
+    }
+
+    /// The same for one case, whose evidence fills it.
+    pub(super) fn of_case(&self, evidence: &Val<'_>) -> Result<Cow<'_, Wanted>, Inapplicable> {
+        let Some(Supplied { value, is_inferred }) = &self.supplied else { return Ok(Cow::Borrowed(self)) };
+        let filled = value.fill(Context::of(evidence));
+        let value = filled.map_err(|reason| Inapplicable { fault: Fault::Content, reason })?;
+        Ok(Cow::Owned(if *is_inferred {
+            Wanted::equal_to(value)
+        } else {
+            Wanted::new((*self.operator).clone(), value)
+        }))
+    }
+
+    /// What it reads of the evidence, with the places.
+    pub(super) fn reads(&self) -> &[Spanned<FieldPath>] {
+        self.supplied.as_ref().map_or(&[], |it| &it.value.reads)
     }
 
     /// This value, compared in the way that fits its kind: booleans by whether they count as true, numbers as numbers, everything else as text
@@ -107,7 +147,13 @@ impl Wanted {
 
     /// Reads what `field` must be.
     pub(super) fn read(reading: &mut Reading<'_>, field: &str, node: &Node<'_>) -> Option<Wanted> {
-        let Some(entries) = node.entries() else { return Some(Wanted::equal_to(node.to_val().into_owned())) };
+        let Some(entries) = node.entries() else {
+            let filled = FilledValue::read(reading, node).ok()?;
+            return Some(match filled {
+                Some(filled) => Wanted::supplied(None, filled),
+                None => Wanted::equal_to(node.to_val().into_owned()),
+            });
+        };
         if node.get("operator").is_some() {
             return compared(reading, node);
         }
@@ -137,14 +183,18 @@ impl Wanted {
     /// back the same.
     pub(super) fn to_written(&self) -> Option<Value> {
         let expected = &self.expected;
-        if !matches!(expected, Val::Map(_)) && Wanted::equal_to(expected.clone()) == *self {
+        if self.supplied.as_ref().is_some_and(|it| it.is_inferred) {
+            return Some(expected.clone());
+        }
+        let is_plain = !matches!(expected, Val::Map(_)) && !expected.as_str().is_some_and(|it| it.contains("${"));
+        if is_plain && Wanted::equal_to(expected.clone()) == *self {
             return Some(expected.clone());
         }
         if let Some(bounds) = written_bounds(self) {
             return Some(bounds);
         }
-        // `${path}` alone would be taken for something to look up.
-        if expected.as_str().is_some_and(|it| it.starts_with("${")) {
+        // A placeholder would be filled.
+        if self.supplied.is_none() && expected.as_str().is_some_and(|it| it.contains("${")) {
             return None;
         }
         let entry = self.operator().entry();
@@ -278,11 +328,11 @@ fn compared(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Wanted> {
         None => Val::Null,
         Some(it) => match it.value {
             ExpectedValue::Literal(value) => value,
-            ExpectedValue::Path(path) => {
-                let message = format!("`${{{path}}}` is not looked up in an outcome");
-                let problem = Problem::new(&codes::WRONG_VALUE, message).at(it.span, "a value is needed");
-                reading.problem(problem.help("to compare two turns use `cross_turn`; for all else `cel`"));
-                return None;
+            ExpectedValue::Path(_) | ExpectedValue::Filled(_) => {
+                let operator = compared.operator;
+                checked(reading, operator.value.clone(), operator.span, Val::Null)?;
+                let filled = FilledValue::read(reading, fields.node(&comparison::EXPECTED_VALUE)?).ok()??;
+                return Some(Wanted::supplied(Some(operator.value), filled));
             }
         },
     };

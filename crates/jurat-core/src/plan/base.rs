@@ -29,7 +29,7 @@ pub(super) struct Cases {
 
 impl Cases {
     pub(super) const ROWS: Cases = Cases { rows: true, scenarios: false, runs: false };
-    const SCENARIOS: Cases = Cases { rows: false, scenarios: true, runs: false };
+    pub(super) const SCENARIOS: Cases = Cases { rows: false, scenarios: true, runs: false };
     const RUNS: Cases = Cases { rows: false, scenarios: false, runs: true };
 
     fn of_number(number: usize) -> Cases {
@@ -64,7 +64,8 @@ impl Bases {
             Some(ask) => Some(probes::base(rows, ask)),
             None => rows,
         };
-        let scenarios = (!suite.scenarios.is_empty()).then(|| Shape::of_schema(&scenario::schema()));
+        let talks = suite.scenarios.iter().map(|it| of_talk(it.scenario.over_records, rows.as_ref()));
+        let scenarios = talks.reduce(Shape::or);
         let runs = (!suite.cases.is_empty()).then(|| Shape::of_schema(&run::schema()));
         let shape = |of: Cases| {
             let kinds = [(of.rows, &rows), (of.scenarios, &scenarios), (of.runs, &runs)];
@@ -94,10 +95,28 @@ impl Bases {
 }
 
 impl Suite {
-    /// Whether cases stand in the definition itself: conversations, or tasks for agents.
+    /// Whether there are other cases than rows that hold their evidence: conversations, or tasks for agents.
     pub(super) fn defines_cases(&self) -> bool {
         !self.scenarios.is_empty() || !self.cases.is_empty()
     }
+
+    /// Whether conversations are held about each row.
+    pub(super) fn talks_about_rows(&self) -> bool {
+        self.scenarios.iter().any(|it| it.scenario.over_records)
+    }
+}
+
+/// What tasks see of a conversation: what it leaves and, where it is about a row, the row.
+fn of_talk(is_about_row: bool, rows: Option<&Shape>) -> Shape {
+    let schema = scenario::schema();
+    let own = |key: &str| schema.get("properties").and_then(|it| it.get(key)).map(Shape::of_schema);
+    if !is_about_row {
+        return Shape::of_schema(&schema).with_member(scenario::ROW, None);
+    }
+    let row = rows.cloned().unwrap_or_else(Shape::any_object);
+    let keys = scenario::KEYS.iter().filter(|it| **it != scenario::ROW);
+    let base = keys.fold(row.clone(), |base, key| base.with_member(key, own(key)));
+    base.with_member(scenario::ROW, Some(row))
 }
 
 /// The cases of a suite; `None` when there may be others.
@@ -108,6 +127,7 @@ fn all_cases(suite: &Suite) -> Option<Cases> {
     }
     // A suite without any has lost its rows, or gets them when it is run.
     let rows = !suite.records.is_empty() || suite.ask.is_some() || !(scenarios || runs);
+    let rows = rows && !suite.talks_about_rows();
     Some(Cases { rows, scenarios, runs })
 }
 
@@ -118,6 +138,7 @@ fn cases_of(suite: &Suite, task: &Task) -> Option<Cases> {
     let kind_of = |id: &str| match () {
         () if is_scenario(id) => Cases::SCENARIOS,
         () if is_run(id) => Cases::RUNS,
+        () if suite.talks_about_rows() => Cases::SCENARIOS,
         () => Cases::ROWS,
     };
     if let Some(scope) = &task.scope {
@@ -133,6 +154,8 @@ fn cases_of(suite: &Suite, task: &Task) -> Option<Cases> {
             let scenarios = suite.scenarios.iter().any(|it| it.scenario.tags.contains(&tag.value));
             let runs = suite.cases.iter().any(|it| it.tags.contains(&tag.value));
             let all = all_cases(suite)?;
+            // A row of a conversation may have the tag, too.
+            let scenarios = scenarios || suite.talks_about_rows();
             // Whether rows have the tag shows when they are read.
             Some(Cases { rows: all.rows || !(scenarios || runs), scenarios, runs })
         }

@@ -2,7 +2,7 @@
 
 use jurat_format::codes;
 use jurat_format::problem::{Problem, Problems, listed_plainly, nearest};
-use jurat_format::value::{FieldPath, Kind, Span, Spanned, Step, Val, Value};
+use jurat_format::value::{FieldPath, Kind, Span, Step, Val, Value};
 
 use super::TaskIx;
 use super::base::{Base, Bases, Cases};
@@ -54,15 +54,23 @@ pub(super) fn reads(task: &Task) -> Reads<'_> {
         TaskKind::Cel(cel) => reads.paths.extend(cel.reads.iter().map(|it| Read::new(&it.value, it.span))),
         TaskKind::Group(_) => {}
         // Which turns it looks at depends on how they went.
-        TaskKind::Outcome(_) | TaskKind::Check(_) | TaskKind::Evaluation { .. } => reads.everything = true,
+        TaskKind::Outcome(check) => {
+            reads.paths.extend(check.reads().into_iter().map(|it| Read::new(&it.value, it.span)));
+            reads.everything = true;
+        }
+        TaskKind::Check(_) | TaskKind::Evaluation { .. } => reads.everything = true,
         TaskKind::Assert => {
             let Some(comparison) = &task.comparison else { return reads };
             match &comparison.path {
                 Some(path) => reads.paths.push(Read::new(&path.value, path.span)),
                 None => reads.everything = true,
             }
-            if let Some(Spanned { value: ExpectedValue::Path(path), span }) = &comparison.expected {
-                reads.paths.push(Read::new(path, *span));
+            match comparison.expected.as_ref().map(|it| (&it.value, it.span)) {
+                Some((ExpectedValue::Path(path), span)) => reads.paths.push(Read::new(path, span)),
+                Some((ExpectedValue::Filled(filled), _)) => {
+                    reads.paths.extend(filled.reads.iter().map(|it| Read::new(&it.value, it.span)));
+                }
+                Some((ExpectedValue::Literal(_), _)) | None => {}
             }
         }
     }

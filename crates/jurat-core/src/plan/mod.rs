@@ -42,11 +42,11 @@ use crate::output::CompiledSchema;
 use crate::prompt::Prompt;
 use crate::scenario::CompiledScenario;
 use crate::scenario::compiled::PARSER;
+use crate::scenario::traversal::MAX_RETRIES;
 use crate::suite::lost::Part;
-use crate::suite::{Ask, Gate, Selection, Suite, Task, TaskComparison, TaskKind, examine_scenarios};
+use crate::suite::{Ask, Gate, SUBJECT, Selection, Suite, Task, TaskComparison, TaskKind, examine_scenarios};
 pub use crate::task::TaskIx;
 use crate::tool::{MOST_ROUNDS, ToolFilter};
-use crate::transform::Transform;
 
 use base::Bases;
 pub use cases::{CaseIx, CaseLayout, CaseSource, VariantCount};
@@ -57,7 +57,10 @@ pub use graph::Stage;
 use roles::Roles;
 pub use selection::{CaseName, CaseSet, row_tags};
 pub use shape::Shape;
-pub use work::{EMBEDDING_RETRIES, PlannedEvaluate, PlannedGroup, PlannedJudge, PlannedStep, PlannedUse, Runs, Work};
+pub use work::{
+    EMBEDDING_RETRIES, PlannedEvaluate, PlannedGroup, PlannedJudge, PlannedStep, PlannedTransform, PlannedUse, Runs,
+    Transformed, Work,
+};
 
 /// A few rows of the data, to look at before running.
 #[derive(Debug, Clone, Default)]
@@ -78,13 +81,13 @@ pub fn examine(suite: &Suite, samples: &Samples) -> Vec<Problem> {
     let graph = graph::resolve(suite, &mut problems);
     let roles = Roles::of(suite);
     judges::examine(suite, &graph, &roles, &mut problems);
-    scenarios::examine(suite, &roles, &mut problems);
     outcomes::examine(suite, &mut problems);
     agents::examine(suite, &roles, &mut problems);
     evaluations::examine(suite, &roles, &mut problems);
     names::examine(suite, &graph, &mut problems);
     selection::examine(suite, &graph, samples, &mut problems);
     let rows = shape::of_rows(samples);
+    scenarios::examine(suite, &roles, rows.as_ref(), &mut problems);
     probes::examine(suite, &roles, rows.as_ref(), &mut problems);
     let bases = Bases::of(suite, rows);
     let outputs: Vec<Shape> = suite.tasks.iter().map(|it| context::output_shape(suite, it)).collect();
@@ -132,6 +135,7 @@ pub struct Plan {
     pub stages: Vec<Stage>,
     /// What is asked about each row, when the rows are questions.
     pub ask: Option<PlannedAsk>,
+    /// The conversations that are held once. Those about rows are what is asked about them.
     pub scenarios: Vec<Arc<CompiledScenario>>,
     pub cases: Vec<Arc<AgentCase>>,
     /// What is read of each row.
@@ -166,7 +170,7 @@ pub struct PlannedAsk {
     /// How many more requests one answer may take when requests fail.
     pub max_retries: u32,
     /// What is done to an answer before it is judged.
-    pub transform: Option<Transform>,
+    pub transform: Option<PlannedTransform>,
     /// What applications are sent of the row beside the messages, by role.
     pub row_paths: Vec<(String, Vec<FieldPath>)>,
 }
@@ -178,12 +182,27 @@ pub enum Asking {
     Chat(Chat),
     /// The row itself.
     Row,
+    /// A conversation about the row.
+    Talk(Arc<CompiledScenario>),
 }
 
 impl PlannedAsk {
     /// Whether the subject is given the row itself, so that what it answers is a value.
     pub fn sends_row(&self) -> bool {
         self.prompts.iter().any(|(_, it)| matches!(it, Asking::Row))
+    }
+
+    /// The conversation that a prompt is.
+    pub fn talk(&self, prompt: usize) -> Option<&CompiledScenario> {
+        match &self.prompts.get(prompt)?.1 {
+            Asking::Talk(scenario) => Some(scenario),
+            Asking::Chat(_) | Asking::Row => None,
+        }
+    }
+
+    /// The conversations that are held about each row.
+    pub fn talks(&self) -> impl Iterator<Item = &Arc<CompiledScenario>> {
+        self.prompts.iter().filter_map(|(_, it)| if let Asking::Talk(scenario) = it { Some(scenario) } else { None })
     }
 
     /// What is asked in messages. All of them stand beside the same definition.
@@ -215,7 +234,7 @@ pub struct PlannedTask {
     /// What it does, by its kind.
     pub work: Work,
     /// What is done to the value before it is compared.
-    pub transform: Option<Transform>,
+    pub transform: Option<PlannedTransform>,
     /// What its output must be; for an assertion, what the evidence must be.
     pub then: Option<Assertion>,
     /// What it says something about.
@@ -265,8 +284,11 @@ impl Plan {
             .map(|(ix, task)| planned(suite, &graph, ix, task, needs[ix].as_ref()))
             .collect::<Option<_>>()?;
         let group_by = suite.group_by.iter().map(|it| it.value.clone()).collect();
-        let ask = suite.ask.as_ref().map(|it| planned_ask(suite, it));
-        let scenarios = planned_scenarios(suite)?;
+        let (talks, scenarios) = planned_scenarios(suite)?;
+        let ask = match &suite.ask {
+            Some(ask) => Some(planned_ask(suite, ask)?),
+            None => asked_in_talks(talks),
+        };
         Some(Plan {
             tasks,
             stages: graph.stages,
@@ -283,7 +305,16 @@ impl Plan {
 
     /// Whether running it makes requests of any kind.
     pub fn asks(&self) -> bool {
-        self.asks_subjects() || self.tasks.iter().any(|it| it.work.asks())
+        let transforms = |it: &PlannedTask| it.transform.as_ref().is_some_and(|it| it.call.is_some());
+        self.asks_subjects() || self.tasks.iter().any(|it| it.work.asks() || transforms(it))
+    }
+
+    /// The evaluators that are run: by tasks, and to transform values before they are judged.
+    pub fn evaluators(&self) -> impl Iterator<Item = &PlannedEvaluate> {
+        let of_tasks = self.tasks.iter().filter_map(|it| it.work.evaluate());
+        let transforms = self.tasks.iter().filter_map(|it| it.transform.as_ref());
+        let transforms = transforms.chain(self.ask.iter().filter_map(|it| it.transform.as_ref()));
+        of_tasks.chain(transforms.filter_map(|it| it.call.as_ref()))
     }
 
     /// Whether the evidence of some cases comes from a model or an agent, so that there may be several subjects and repetitions.
@@ -294,6 +325,20 @@ impl Plan {
     /// Whether cases stand in the definition itself: conversations, or tasks for agents.
     pub fn defines_cases(&self) -> bool {
         self.case_sections().next().is_some()
+    }
+
+    /// All conversations: those that are held once, and those about rows.
+    pub fn all_scenarios(&self) -> impl Iterator<Item = &Arc<CompiledScenario>> {
+        self.scenarios.iter().chain(self.ask.iter().flat_map(PlannedAsk::talks))
+    }
+
+    /// The conversation that a case is, by its source and the place of its prompt.
+    pub fn talk(&self, source: CaseSource, prompt: usize) -> Option<&CompiledScenario> {
+        match source {
+            CaseSource::Scenario(ix) => self.scenarios.get(ix).map(|it| &**it),
+            CaseSource::Probe(_) => self.ask.as_ref()?.talk(prompt),
+            CaseSource::Row(_) | CaseSource::Agent(_) => None,
+        }
     }
 
     /// The sections of the definition that hold cases. In run files they are sources like files of rows, behind all of those.
@@ -324,19 +369,47 @@ pub fn prevents_plan(problem: &Problem) -> bool {
     problem.severity() == Severity::Error && !codes::is_missing_code(problem)
 }
 
-/// The scenarios of a suite without errors, compiled.
-fn planned_scenarios(suite: &Suite) -> Option<Vec<Arc<CompiledScenario>>> {
+/// The scenarios of a suite without errors, compiled: those about rows, and those that are held once.
+fn planned_scenarios(suite: &Suite) -> Option<(Talks, Talks)> {
     let parser = suite.models.iter().any(|it| it.name.value == PARSER).then_some(PARSER);
     let ready =
         |text: &crate::suite::ScenarioText| CompiledScenario::new(text.resolve(suite).0, parser).ok().map(Arc::new);
-    suite.scenarios.iter().map(ready).collect()
+    let compiled: Talks = suite.scenarios.iter().map(ready).collect::<Option<_>>()?;
+    Some(compiled.into_iter().partition(|it| it.scenario.over_records))
 }
 
-fn planned_ask(suite: &Suite, ask: &Ask) -> PlannedAsk {
+type Talks = Vec<Arc<CompiledScenario>>;
+
+/// What is asked about each row, where that is done in conversations.
+fn asked_in_talks(talks: Talks) -> Option<PlannedAsk> {
+    if talks.is_empty() {
+        return None;
+    }
+    let asks_subject = talks.iter().flat_map(|it| &it.nodes).any(|it| it.subject.is_none());
+    Some(PlannedAsk {
+        prompts: talks.into_iter().map(|it| (it.scenario.name.clone(), Asking::Talk(it))).collect(),
+        system: None,
+        models: asks_subject.then(|| SUBJECT.to_owned()).into_iter().collect(),
+        output: None,
+        form: ReplyForm::Text,
+        tools: Vec::new(),
+        tool_filter: ToolFilter::default(),
+        max_retries: MAX_RETRIES,
+        transform: None,
+        row_paths: Vec::new(),
+    })
+}
+
+/// `None` when its transform names an evaluator that is not there.
+fn planned_ask(suite: &Suite, ask: &Ask) -> Option<PlannedAsk> {
     let schema = ask.output.as_ref().and_then(|it| CompiledSchema::compile(&it.schema).ok());
     let prompts = ask.prompts.iter().map(|it| (it.name.clone(), Asking::Chat(it.prompt.chat.clone())));
     let row = ask.whole_row.then(|| ("row".to_owned(), Asking::Row));
-    PlannedAsk {
+    let transform = match &ask.transform {
+        Some(transform) => Some(PlannedTransform::of(suite, transform)?),
+        None => None,
+    };
+    Some(PlannedAsk {
         prompts: prompts.chain(row).collect(),
         system: ask.system.as_ref().map(|it| it.prompt.clone()),
         models: ask.subjects().into_iter().map(str::to_owned).collect(),
@@ -345,9 +418,9 @@ fn planned_ask(suite: &Suite, ask: &Ask) -> PlannedAsk {
         tools: ask.tools.iter().map(|it| it.value.clone()).collect(),
         tool_filter: ask.tool_filter.clone(),
         max_retries: ask.max_retries,
-        transform: ask.transform.clone(),
+        transform,
         row_paths: ask.subjects().into_iter().filter_map(|it| probes::row_paths(suite, it)).collect(),
-    }
+    })
 }
 
 fn planned(
@@ -358,12 +431,16 @@ fn planned(
     need: Option<&replies::Need<'_>>,
 ) -> Option<PlannedTask> {
     let work = Work::of(suite, task, &graph.sees[ix], need)?;
+    let transform = match &task.transform {
+        Some(transform) => Some(PlannedTransform::of(suite, transform)?),
+        None => None,
+    };
     Some(PlannedTask {
         id: task.id.value.clone(),
         description: task.description.clone(),
         dimensions: dimensions(task, &work),
         work,
-        transform: task.transform.clone(),
+        transform,
         then: task.comparison.as_ref().and_then(TaskComparison::assertion),
         depends_on: graph.depends_on[ix].clone(),
         gate: task.gate,
@@ -384,7 +461,7 @@ fn dimensions(task: &Task, work: &Work) -> Vec<String> {
 /// What tasks, prompts and the id rule read of a row. A task that reads its whole context reads all of it. Asking about a
 /// row costs so much more than reading it that it is read whole; so is a run, of which more is known than stands in it.
 fn footprint(suite: &Suite) -> Projection {
-    if suite.ask.is_some() || suite.records.iter().any(|it| it.is_runs) {
+    if suite.ask.is_some() || suite.talks_about_rows() || suite.records.iter().any(|it| it.is_runs) {
         return Projection::all();
     }
     let mut paths: Vec<FieldPath> =

@@ -21,6 +21,8 @@ use crate::suite::{CaseKind, Selection, Suite, Task};
 #[derive(Debug, Clone)]
 pub struct CaseName<'c> {
     pub id: &'c str,
+    /// The scenario that it is a conversation of.
+    pub scenario: Option<&'c str>,
     /// What kind of case it is.
     pub kind: CaseKind,
     /// Its tags: those of its `records`, and those of its row ([`row_tags`]).
@@ -30,11 +32,24 @@ pub struct CaseName<'c> {
 impl<'c> CaseName<'c> {
     pub fn of_scenario(scenario: &'c Scenario) -> CaseName<'c> {
         let tags = scenario.tags.iter().map(String::as_str).collect();
-        CaseName { id: &scenario.name, kind: CaseKind::Scenarios, tags }
+        CaseName { id: &scenario.name, scenario: Some(&scenario.name), kind: CaseKind::Scenarios, tags }
+    }
+
+    /// The case of a row that is a conversation about it.
+    #[must_use]
+    pub fn in_scenario(mut self, scenario: &'c Scenario) -> CaseName<'c> {
+        self.tags.extend(scenario.tags.iter().map(String::as_str));
+        CaseName { scenario: Some(&scenario.name), kind: CaseKind::Scenarios, ..self }
+    }
+
+    /// A row, by its id and its tags.
+    pub fn of_row(id: &'c str, tags: Vec<&'c str>) -> CaseName<'c> {
+        CaseName { id, scenario: None, kind: CaseKind::Records, tags }
     }
 
     pub fn of_agent_case(case: &'c AgentCase) -> CaseName<'c> {
-        CaseName { id: &case.id, kind: CaseKind::Cases, tags: case.tags.iter().map(String::as_str).collect() }
+        let tags = case.tags.iter().map(String::as_str).collect();
+        CaseName { id: &case.id, scenario: None, kind: CaseKind::Cases, tags }
     }
 }
 
@@ -77,7 +92,7 @@ impl CaseSet {
             CaseSet::Kind(kind) => *kind == case.kind,
             CaseSet::Ids(ids) => ids.contains(case.id),
             CaseSet::Tag(tag) => case.tags.contains(&tag.as_str()),
-            CaseSet::Scenario(name) => case.kind == CaseKind::Scenarios && name == case.id,
+            CaseSet::Scenario(name) => case.scenario == Some(name),
             CaseSet::Case(id) => case.kind == CaseKind::Cases && id == case.id,
         }
     }
@@ -193,7 +208,9 @@ fn known_ids<'s>(suite: &'s Suite, samples: &'s Samples) -> Option<BTreeSet<&'s 
     if suite.lost.any(Part::Case) || (samples.ids.is_none() && !suite.records.is_empty()) {
         return None;
     }
-    let scenarios = suite.scenarios.iter().map(|it| it.name.value.as_str());
+    // A conversation about rows has their ids.
+    let held_once = suite.scenarios.iter().filter(|it| !it.scenario.over_records);
+    let scenarios = held_once.map(|it| it.name.value.as_str());
     let cases = suite.cases.iter().map(|it| it.id.value.as_str());
     Some(scenarios.chain(cases).chain(samples.ids.iter().flatten().map(String::as_str)).collect())
 }
@@ -209,6 +226,10 @@ fn no_such_case(
     let problem = match &task.on {
         Selection::Kind(CaseKind::Scenarios) if !suite.scenarios.is_empty() || suite.lost.any(Part::Case) => {
             return None;
+        }
+        Selection::Kind(CaseKind::Records) if suite.talks_about_rows() => {
+            let message = format!("`{}` applies to no case: scenarios are held over the rows", task.id.value);
+            Problem::new(code, message).at(task.id.span, "is for `records`").help("write `on: scenarios`")
         }
         Selection::Kind(CaseKind::Cases) if !suite.cases.is_empty() || suite.lost.any(Part::Case) => return None,
         Selection::Kind(kind @ (CaseKind::Cases | CaseKind::Scenarios)) => {

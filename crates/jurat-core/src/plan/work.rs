@@ -3,24 +3,27 @@
 use std::sync::Arc;
 
 use jurat_compare::expression::Expression;
+use jurat_format::value::{Context, Map, Val, Value};
 
 use super::evaluations::{self, PlannedEvaluation};
 use super::{TaskIx, replies};
 
 use crate::chat::Chat;
 use crate::check::Check as RunCheck;
-use crate::effect::{Answer, Role, Schema};
-use crate::evaluator::binding::Binding;
+use crate::effect::{Action, Answer, Outcome, Role, Schema};
+use crate::evaluator::binding::{self, Binding};
 use crate::evaluator::builtin::Builtin;
-use crate::evaluator::{self, OutputConfig};
+use crate::evaluator::{self, OutputConfig, transport};
 use crate::judge::ReplyForm;
 use crate::outcome::Check;
 use crate::output::CompiledSchema;
 use crate::prompt::Prompt;
 use crate::suite::{
-    Aggregate, Evaluate, EvaluatorKind, Group, GroupRule, Judge, JudgeArgument, JudgeStep, Suite, Task, TaskKind,
-    UsedJudge,
+    Aggregate, Evaluate, Evaluator, EvaluatorKind, Group, GroupRule, Judge, JudgeArgument, JudgeStep, Suite, Task,
+    TaskKind, UsedJudge,
 };
+use crate::transform::Transform;
+use crate::verdict::Verdict;
 
 /// What a task does.
 #[derive(Debug, Clone)]
@@ -307,14 +310,92 @@ fn planned_judge(judge: &Judge, otherwise: ReplyForm) -> PlannedJudge {
     }
 }
 
+/// What is done to a value before it is judged.
+#[derive(Debug, Clone)]
+pub struct PlannedTransform {
+    transform: Transform,
+    /// The function that makes the value, where one does.
+    pub call: Option<PlannedEvaluate>,
+}
+
+/// What a transform gives.
+#[derive(Debug)]
+pub enum Transformed {
+    Value(Value),
+    /// A function has to be called for it.
+    Call(Action),
+}
+
+impl PlannedTransform {
+    /// `None` when it names an evaluator that is not in the suite.
+    pub(super) fn of(suite: &Suite, transform: &Transform) -> Option<PlannedTransform> {
+        let call = match transform.evaluator() {
+            None => None,
+            Some(name) => {
+                let evaluator = suite.evaluators.iter().find(|it| it.name.value == name.value)?;
+                let bindings = binding::bindings(evaluator.signature(), &[]);
+                Some(planned(evaluator, bindings))
+            }
+        };
+        Some(PlannedTransform { transform: transform.clone(), call })
+    }
+
+    /// What a value becomes, or what has to be called for it. A function sees the value as `output`, and the rest of the context.
+    pub fn begin(&self, value: &Val<'_>, context: Context<'_>) -> Result<Transformed, String> {
+        let Some(PlannedEvaluate { name, runs, bindings, .. }) = &self.call else {
+            return self.transform.apply(value).map(Transformed::Value);
+        };
+        let members = context.base.as_map().into_iter().flat_map(Map::iter).map(|(key, it)| (key, it.borrowed()));
+        let base = Val::Map(members.chain([("output", value.borrowed())]).collect::<Map<'_>>());
+        let arguments = binding::arguments(bindings, Context { base: &base, outputs: context.outputs })?;
+        let source = match runs {
+            Runs::Code(code) => code.digest(),
+            Runs::Function(function) => function.digest(),
+            Runs::Builtin(_) => return Err(format!("`{name}` gives a score, not a value")),
+        };
+        let call = evaluator::Call { evaluator: Arc::clone(name), source, arguments };
+        Ok(Transformed::Call(call.action()))
+    }
+
+    /// What a value becomes, from what was returned for it.
+    pub fn returned(&self, outcome: Outcome) -> Result<Value, Verdict> {
+        let Some(PlannedEvaluate { name, runs, .. }) = &self.call else {
+            return Err(Verdict::error("the transform calls nothing"));
+        };
+        let error = |reason: String| Verdict::error(format!("the transform `{name}`: {reason}"));
+        let returned = match outcome {
+            Outcome::Returned(returned) => *returned,
+            Outcome::Fault(fault) => return Err(error(fault.message)),
+            Outcome::NotRun(reason) => return Err(Verdict::NotRun(reason)),
+            Outcome::Answer(_) | Outcome::Ran(_) => return Err(error("it is no model".to_owned())),
+        };
+        if returned.is_error {
+            return Err(error(returned.value.as_str().map_or_else(|| returned.value.to_string(), str::to_owned)));
+        }
+        let language = match runs {
+            Runs::Code(code) => code.source.language,
+            Runs::Function(function) => function.language,
+            Runs::Builtin(_) => return Err(error("it is no function".to_owned())),
+        };
+        let object = transport::read(&returned.value, language).map_err(|it| error(it.to_string()))?;
+        match object.to_data().map_err(error)? {
+            Val::Null => self.transform.instead(&format!("`{name}` returned nothing")).map_err(Verdict::error),
+            value => Ok(value),
+        }
+    }
+}
+
 fn planned_evaluate(suite: &Suite, evaluate: &Evaluate) -> Option<PlannedEvaluate> {
     let evaluator = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value)?;
+    Some(planned(evaluator, evaluate.bindings.clone()))
+}
+
+fn planned(evaluator: &Evaluator, bindings: Vec<Binding>) -> PlannedEvaluate {
     let runs = match &evaluator.kind {
         EvaluatorKind::Code(code) => Runs::Code(Arc::clone(&code.code)),
         EvaluatorKind::Function(function) => Runs::Function(Arc::clone(function)),
         EvaluatorKind::Builtin(builtin) => Runs::Builtin(builtin.clone()),
     };
     let name = Arc::from(evaluator.name.value.as_str());
-    let (outputs, bindings) = (evaluator.configs(), evaluate.bindings.clone());
-    Some(PlannedEvaluate { name, runs, outputs, judges: evaluator.judges, bindings })
+    PlannedEvaluate { name, runs, outputs: evaluator.configs(), judges: evaluator.judges, bindings }
 }

@@ -5,6 +5,7 @@
 //! instead: [`jinja`]. Several messages are a [`Chat`](crate::chat::Chat).
 
 pub mod jinja;
+pub mod text;
 
 use std::ops::Range;
 

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use jurat_format::value::{Map, Val, Value};
+use jurat_format::value::{Context, Map, Val, Value};
 
 use super::state::Place;
 use super::{CompiledEdge, Condition, Edge, Question, Scenario, StateUpdate, ToolFilter};
 use crate::effect::{Message, Schema};
 use crate::judge::ReplyForm;
+use crate::prompt::Prompt;
 use crate::template::{Rubric, RubricError, Template, Verified, parser, reference};
 
 /// A scenario compiled to run.
@@ -33,6 +34,8 @@ pub struct CompiledNode {
     pub parser: String,
     /// The system message; empty for none.
     pub system: String,
+    /// The system message with its placeholders, when it has some.
+    pub system_prompt: Option<Prompt>,
     /// Who answers, as the log calls it, where it is not the subject's name.
     pub agent: Option<String>,
     /// The servers whose tools may be used.
@@ -55,10 +58,21 @@ pub enum Verification {
     /// Not at all: the scenario does not say what would be right.
     Nothing,
     /// By their text, because no model is there to read them.
-    ExactMatch(String),
+    ExactMatch,
     /// By a model that compares them with what would be right.
-    Default(String),
+    Default,
     Template(Box<Template>),
+}
+
+/// What a turn of a node says, with everything filled in.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Words {
+    pub(super) question: String,
+    /// What would be right; empty when the scenario does not say.
+    pub(super) answer: String,
+    pub(super) system: String,
+    /// The template of the node, where what its fields must be is found by case.
+    pub(super) template: Option<Template>,
 }
 
 /// Why a scenario cannot be run.
@@ -96,6 +110,10 @@ impl CompiledScenario {
                 subject: node.models.subject.clone().or_else(|| scenario.models.subject.clone()),
                 parser: parser.unwrap_or(PARSER).to_owned(),
                 system: node.system.clone().or_else(|| scenario.system.clone()).unwrap_or_default(),
+                system_prompt: match node.system {
+                    Some(_) => node.system_prompt.clone(),
+                    None => scenario.system_prompt.clone(),
+                },
                 agent: node.agent_identity.clone().or_else(|| identity.clone()),
                 tools: node.tools.clone().unwrap_or_else(|| scenario.tools.clone()),
                 tool_filter: node.tool_filter.clone(),
@@ -122,6 +140,39 @@ impl CompiledScenario {
 pub const PARSER: &str = "parser";
 
 impl CompiledNode {
+    /// What a turn would say with nothing filled in.
+    pub(super) fn written(&self) -> Words {
+        let Question { text, raw_answer, .. } = &self.question;
+        let (question, answer) = (text.clone(), raw_answer.clone().unwrap_or_default());
+        Words { question, answer, system: self.system.clone(), template: None }
+    }
+
+    /// Whether a turn has something to fill in.
+    pub(super) fn is_filled(&self) -> bool {
+        let Question { prompt, answer_prompt, .. } = &self.question;
+        let is_template = matches!(&self.verification, Verification::Template(it) if it.is_filled());
+        is_template || [prompt, answer_prompt, &self.system_prompt].iter().any(|it| it.is_some())
+    }
+
+    /// What a turn says, or in words what the context cannot supply.
+    pub(super) fn words(&self, context: Context<'_>) -> Result<Words, String> {
+        let filled = |prompt: &Option<Prompt>, written: String| match prompt {
+            Some(prompt) => prompt.bound(context),
+            None => Ok(written),
+        };
+        let Words { question, answer, system, .. } = self.written();
+        let template = match &self.verification {
+            Verification::Template(template) if template.is_filled() => Some(template.filled(context)?),
+            _ => None,
+        };
+        Ok(Words {
+            question: filled(&self.question.prompt, question)?,
+            answer: filled(&self.question.answer_prompt, answer)?,
+            system: filled(&self.system_prompt, system)?,
+            template,
+        })
+    }
+
     /// Whether a model has to read or to rate its answers.
     pub fn needs_parser(&self) -> bool {
         self.verification.needs_parser() || self.rubric.traits().iter().any(crate::template::Trait::is_asked)
@@ -149,28 +200,28 @@ impl Verification {
         match (&node.template, &node.question.raw_answer) {
             (Some(template), _) => Verification::Template(Box::new(template.clone())),
             (None, None) => Verification::Nothing,
-            (None, Some(answer)) if has_parser => Verification::Default(answer.clone()),
-            (None, Some(answer)) => Verification::ExactMatch(answer.clone()),
+            (None, Some(_)) if has_parser => Verification::Default,
+            (None, Some(_)) => Verification::ExactMatch,
         }
     }
 
     /// Whether a model has to read answers.
     pub fn needs_parser(&self) -> bool {
         match self {
-            Verification::Nothing | Verification::ExactMatch(_) => false,
-            Verification::Default(_) => true,
+            Verification::Nothing | Verification::ExactMatch => false,
+            Verification::Default => true,
             Verification::Template(template) => template.needs_parser(),
         }
     }
 
     /// What the model that reads an answer is asked, if one is, and the schema of its reply.
-    pub(super) fn question(&self, question: &Question, raw: &str) -> Option<(Vec<Message>, &Schema)> {
+    pub(super) fn question(&self, words: &Words, raw: &str) -> Option<(Vec<Message>, &Schema)> {
         match self {
-            Verification::Default(answer) => {
-                Some((reference::request(&question.text, answer, raw), reference::schema()))
+            Verification::Default => {
+                Some((reference::request(&words.question, &words.answer, raw), reference::schema()))
             }
             Verification::Template(template) if template.needs_parser() => {
-                Some((parser::request(template, &question.text, raw), template.schema()))
+                Some((parser::request(template, &words.question, raw), template.schema()))
             }
             _ => None,
         }
@@ -186,6 +237,7 @@ impl Verification {
     /// What follows from its reply: what was read, and whether it is right.
     pub(super) fn verified(
         &self,
+        words: &Words,
         reply: Option<&Value>,
         raw: &str,
         node_results: &Val<'_>,
@@ -194,9 +246,10 @@ impl Verification {
         let reply = reply.unwrap_or(&nothing);
         match self {
             Verification::Nothing => (Map::default(), None),
-            Verification::ExactMatch(answer) => (Map::default(), Some(reference::exact_match(answer, raw))),
-            Verification::Default(answer) => (reference::parsed(reply), Some(reference::verified(answer, reply))),
+            Verification::ExactMatch => (Map::default(), Some(reference::exact_match(&words.answer, raw))),
+            Verification::Default => (reference::parsed(reply), Some(reference::verified(&words.answer, reply))),
             Verification::Template(template) => {
+                let template = words.template.as_ref().unwrap_or(template);
                 (template.parsed(reply), Some(template.verify(reply, Some(raw), node_results)))
             }
         }

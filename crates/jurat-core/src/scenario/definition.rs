@@ -10,6 +10,7 @@ use jurat_format::value::{Map, Value};
 
 use super::{Callable, StatePath};
 use crate::outcome::Check;
+use crate::prompt::Prompt;
 use crate::template::{Template, Trait};
 use crate::tool::ToolFilter;
 
@@ -35,8 +36,12 @@ pub struct Scenario {
     pub outcomes: Vec<Criterion>,
     /// Whatever its author wants to keep with it.
     pub metadata: Map<'static>,
+    /// Whether it is held once for each row of `records`.
+    pub over_records: bool,
     /// The system message of the subject; a node may have its own.
     pub system: Option<String>,
+    /// The system message with its placeholders, when it has some.
+    pub system_prompt: Option<Prompt>,
     /// Who is asked, where it is not the suite's subject and parser.
     pub models: ModelOverride,
     /// The traits that every turn is rated by, unless its node has its own.
@@ -63,7 +68,9 @@ impl Scenario {
             entry: String::new(),
             outcomes: Vec::new(),
             metadata: Map::default(),
+            over_records: false,
             system: None,
+            system_prompt: None,
             models: ModelOverride::default(),
             rubric: Vec::new(),
             tools: Vec::new(),
@@ -99,6 +106,8 @@ pub struct Node {
     pub models: ModelOverride,
     /// The system message of the subject, in place of the scenario's.
     pub system: Option<String>,
+    /// The system message with its placeholders, when it has some.
+    pub system_prompt: Option<Prompt>,
     /// The servers whose tools the subject may use, in place of the scenario's.
     pub tools: Option<Vec<String>>,
     /// The tools it may not use here.
@@ -126,6 +135,10 @@ pub struct Question {
     pub text: String,
     /// What would be right, in words.
     pub raw_answer: Option<String>,
+    /// The text with its placeholders, when it has some. Each turn fills them.
+    pub prompt: Option<Prompt>,
+    /// The same for what would be right.
+    pub answer_prompt: Option<Prompt>,
     /// Questions and answers that are put before this one, as examples.
     pub examples: Vec<(String, String)>,
     /// What else a file of Karenina says about it, under Karenina's names; stored and written back.

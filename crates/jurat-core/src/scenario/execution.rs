@@ -121,6 +121,7 @@ impl Execution {
         }
     }
 
+    /// The evidence: the members of the row, where there is one, and what happened. What happened hides members of the same names.
     pub fn to_value(&self) -> Value {
         let failure = |(node, failure): &(String, TurnFailure)| {
             let mut value = Map::default();
@@ -132,7 +133,10 @@ impl Execution {
             }
             Val::Map(value)
         };
-        let mut members: Map<'static> = Map::with_capacity(10);
+        let mut members: Map<'static> = match self.final_state.row.as_deref() {
+            Some(Val::Map(row)) => row.clone(),
+            _ => Map::with_capacity(10),
+        };
         let mut put = |key: &'static str, value: Value| {
             members.insert(key.into(), value);
         };
@@ -148,6 +152,9 @@ impl Execution {
         }
         put("terminal_failure", self.terminal_failure.as_ref().map_or(Val::Null, failure));
         put("replicate", Val::I(i64::from(self.replicate) + 1));
+        if let Some(row) = &self.final_state.row {
+            put("row", (**row).clone());
+        }
         Val::Map(members)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use jurat_format::value::{Map, Val, Value};
 
@@ -10,6 +11,8 @@ use super::TurnFailure;
 /// What is known between two turns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
+    /// The row that the conversation is about, where it is about one.
+    pub row: Option<Arc<Value>>,
     /// How many turns are over.
     pub turn: u32,
     /// The node of the last turn.
@@ -30,6 +33,7 @@ pub struct State {
 impl Default for State {
     fn default() -> State {
         State {
+            row: None,
             turn: 0,
             current_node: String::new(),
             verify_result: None,
@@ -58,6 +62,7 @@ impl State {
             Place::CurrentNode => Cow::Owned(Val::Str(self.current_node.clone().into())),
             Place::Parsed(key) => borrowed(self.parsed.get(key)),
             Place::Accumulated(key) => borrowed(self.accumulated.get(key)),
+            Place::Row(key) => borrowed(self.row.as_ref().and_then(|it| it.get(key))),
             Place::NodeVisits(node) => Cow::Owned(Val::I(self.visits(node).into())),
             Place::NodeResult(node) => match self.node_results.get(node) {
                 Some(result) => Cow::Borrowed(result),
@@ -82,7 +87,7 @@ impl State {
     }
 
     /// The names that expressions of edges and updates may read.
-    pub(crate) const NAMES: [&str; 9] = [
+    pub(crate) const NAMES: [&str; 10] = [
         "turn",
         "current_node",
         "verify_result",
@@ -92,13 +97,24 @@ impl State {
         "node_results",
         "failure",
         "state",
+        "row",
     ];
 
     /// The names that expressions of edges and updates read.
     pub fn names(&self) -> Val<'_> {
         let own = self.members();
         let state = Val::Map(self.members().into_iter().collect::<Map<'_>>());
-        Val::Map(own.into_iter().chain([("state", state)]).collect::<Map<'_>>())
+        let row = self.row.iter().map(|it| ("row", it.borrowed()));
+        Val::Map(own.into_iter().chain([("state", state)]).chain(row).collect::<Map<'_>>())
+    }
+
+    /// What questions and what would be right are filled from: the members of the row, the row as `row`, and the state as `state`.
+    pub fn filling(&self) -> Val<'_> {
+        let row = self.row.as_deref();
+        let members = row.and_then(Val::as_map).into_iter().flat_map(Map::iter).map(|(key, it)| (key, it.borrowed()));
+        let whole = row.map(|it| ("row", it.borrowed()));
+        let state = Val::Map(self.members().into_iter().collect::<Map<'_>>());
+        Val::Map(members.chain(whole).chain([("state", state)]).collect::<Map<'_>>())
     }
 
     /// The state as a value, without the failure of the last turn, which its record has.
@@ -158,6 +174,8 @@ pub enum Place {
     Parsed(String),
     /// `accumulated.K`.
     Accumulated(String),
+    /// `row.K`.
+    Row(String),
     /// `node_visits.N`.
     NodeVisits(String),
     /// `node_results.N`.
@@ -185,6 +203,7 @@ impl StatePath {
             ("current_node", _) => Place::CurrentNode,
             ("parsed", Some(key)) => Place::Parsed(key.to_owned()),
             ("accumulated", Some(key)) => Place::Accumulated(key.to_owned()),
+            ("row", Some(key)) => Place::Row(key.to_owned()),
             ("node_visits", Some(node)) => Place::NodeVisits(node.to_owned()),
             ("node_results", Some(rest)) => node_result(rest),
             ("failure", None) => Place::Failure,

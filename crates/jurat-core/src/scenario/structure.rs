@@ -449,7 +449,8 @@ fn unknown_fields(looking: &Looking<'_>) -> Vec<Flaw> {
             flaws.extend(reason.map(|reason| Flaw::UnknownField { edge, field: path.to_string(), reason }));
         }
         let names = condition.expressions().into_iter().flat_map(Expression::names);
-        let unknown = names.filter(|it| !State::NAMES.contains(&it.as_str()));
+        let is_known = |it: &str| State::NAMES.contains(&it) && (it != "row" || scenario.over_records);
+        let unknown = names.filter(|it| !is_known(it));
         flaws.extend(unknown.map(|it| Flaw::UnknownField { edge, field: it.clone(), reason: Absence::Nowhere }));
         let read = condition.expressions().into_iter().flat_map(|it| it.fields_of("accumulated"));
         let unset = read.filter_map(|key| looking.unset(key).map(|reason| (format!("accumulated.{key}"), reason)));
@@ -508,7 +509,8 @@ impl Looking<'_> {
             Place::NodeRubric(id, name) => self.node(id).map_or_else(Some, |it| self.rating(&[it], name)),
             Place::Parsed(key) => source.and_then(|it| self.field(&[it], key)),
             Place::Accumulated(key) => self.unset(key),
-            Place::VerifyResult | Place::Turn | Place::CurrentNode | Place::Failure => None,
+            Place::Row(_) if !self.scenario.over_records => Some(Absence::Nowhere),
+            Place::Row(_) | Place::VerifyResult | Place::Turn | Place::CurrentNode | Place::Failure => None,
         }
     }
 

@@ -10,10 +10,11 @@ mod question;
 mod routing;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use jurat_format::value::{Map, Value};
+use jurat_format::value::{Map, Val, Value};
 
-use super::compiled::{CompiledNode, CompiledScenario};
+use super::compiled::{CompiledNode, CompiledScenario, Words};
 use super::conversation::{Log, TurnInput};
 use super::execution::{End, Execution, TurnRecord};
 use super::{Callable, Handover, State, StateUpdate, TurnFailure};
@@ -49,6 +50,8 @@ pub struct Traversal<'p> {
 /// The turn that is under way.
 #[derive(Debug, Default)]
 struct Turn {
+    /// What it says. Placeholders are filled when the subject is asked.
+    words: Words,
     input: Option<TurnInput>,
     /// What was said between subject and tools.
     dialogue: Dialogue,
@@ -107,12 +110,32 @@ impl<'p> Traversal<'p> {
         name: impl Into<String>,
         replicate: u32,
     ) -> Traversal<'p> {
+        Traversal::begun(scenario, State::default(), (subject.into(), name.into(), replicate))
+    }
+
+    /// The same about a row.
+    pub fn about(
+        scenario: &'p CompiledScenario,
+        row: &Val<'_>,
+        subject: impl Into<Role>,
+        name: impl Into<String>,
+        replicate: u32,
+    ) -> Traversal<'p> {
+        let state = State { row: Some(Arc::new(row.clone().into_owned())), ..State::default() };
+        Traversal::begun(scenario, state, (subject.into(), name.into(), replicate))
+    }
+
+    fn begun(
+        scenario: &'p CompiledScenario,
+        state: State,
+        (subject, name, replicate): (Role, String, u32),
+    ) -> Traversal<'p> {
         let mut traversal = Traversal {
             scenario,
-            subject: subject.into(),
-            name: name.into(),
+            subject,
+            name,
             replicate,
-            state: State::default(),
+            state,
             log: Log::default(),
             path: Vec::new(),
             history: Vec::new(),
@@ -233,8 +256,8 @@ impl<'p> Traversal<'p> {
             (Slot::Update, outcome) => self.updated(outcome),
             (Slot::Edge, outcome) => self.edge_called(site.turn as usize, outcome),
             (Slot::Outcome, outcome) => self.decided(site.turn, outcome),
-            // No turn sends files.
-            (Slot::Attach, _) => {}
+            // No turn sends files or transforms its answer.
+            (Slot::Attach | Slot::Transform, _) => {}
         }
     }
 
@@ -262,6 +285,7 @@ impl<'p> Traversal<'p> {
         let Some(asked) = inquiry.withdraw() else { return };
         let GivenTurn { trace, raw_response, parsed, verified, rubric, failure } = turn;
         self.turn = Turn {
+            words: std::mem::take(&mut self.turn.words),
             input: self.turn.input.take(),
             dialogue: Dialogue { asked, trace, ..Dialogue::default() },
             record: TurnRecord { raw_response, parsed, verified, rubric, failure, ..TurnRecord::default() },
@@ -284,7 +308,7 @@ impl<'p> Traversal<'p> {
     fn enter(&mut self, node: usize, handover: Option<Handover>) {
         self.node = node;
         self.handover = handover;
-        self.turn = Turn::default();
+        self.turn = Turn { words: self.node().written(), ..Turn::default() };
         self.path.push(self.node().id.clone());
         self.tools.need(&self.node().tools);
         self.phase = Phase::Listing;

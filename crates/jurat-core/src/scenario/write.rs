@@ -11,6 +11,7 @@ use super::{
     Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Scenario, StateUpdate, when,
 };
 use crate::outcome::format as outcome;
+use crate::prompt::Prompt;
 use crate::template::Trait;
 use crate::tool::filter;
 
@@ -38,7 +39,10 @@ fn members(scenario: &Scenario) -> Members {
     if !scenario.description.is_empty() {
         map.put("description", Val::from(scenario.description.clone()));
     }
-    map.text("system", scenario.system.as_ref());
+    if scenario.over_records {
+        map.put("over", Val::from("records"));
+    }
+    put_words(&mut map, "system", scenario.system.as_deref(), scenario.system_prompt.as_ref());
     put_models(&mut map, &scenario.models, &Map::default());
     map.list("tools", scenario.tools.iter().map(|it| Val::from(it.clone())));
     put_rubric(&mut map, Some(&scenario.rubric).filter(|it| !it.is_empty()));
@@ -75,9 +79,9 @@ fn members(scenario: &Scenario) -> Members {
 pub(crate) fn node_value(node: &Node) -> Value {
     let mut map = Members::default();
     map.text("description", node.description.as_ref());
-    let Question { examples, raw_answer, .. } = &node.question;
+    let Question { examples, raw_answer, answer_prompt, .. } = &node.question;
     map.put("question", question(&node.question));
-    map.text("raw_answer", raw_answer.as_ref());
+    put_words(&mut map, "raw_answer", raw_answer.as_deref(), answer_prompt.as_ref());
     let example = |(question, answer): &(String, String)| {
         let members = [("question", Val::from(question.clone())), ("answer", Val::from(answer.clone()))];
         Val::Map(members.into_iter().collect::<Map<'static>>())
@@ -88,7 +92,7 @@ pub(crate) fn node_value(node: &Node) -> Value {
     }
     put_rubric(&mut map, node.rubric.as_ref());
     put_models(&mut map, &node.models, &node.stored);
-    map.text("system", node.system.as_ref());
+    put_words(&mut map, "system", node.system.as_deref(), node.system_prompt.as_ref());
     if let Some(tools) = &node.tools {
         map.put("tools", tools.iter().map(|it| Val::from(it.clone())).collect());
     }
@@ -107,12 +111,24 @@ pub(crate) fn node_value(node: &Node) -> Value {
     Val::Map(map.0)
 }
 
+/// What is said, as a template where cases fill it.
+fn words(text: &str, prompt: Option<&Prompt>) -> Value {
+    prompt.map_or_else(|| Val::from(text.to_owned()), Prompt::written)
+}
+
+fn put_words(map: &mut Members, key: &'static str, text: Option<&str>, prompt: Option<&Prompt>) {
+    if let Some(text) = text {
+        map.put(key, words(text, prompt));
+    }
+}
+
 /// A question as it is written: text alone, or an object when there is more to it.
 fn question(question: &Question) -> Value {
+    let text = words(&question.text, question.prompt.as_ref());
     if question.stored.is_empty() {
-        return Val::from(question.text.clone());
+        return text;
     }
-    let own = [("question".to_owned(), Val::from(question.text.clone()))];
+    let own = [("question".to_owned(), text)];
     Val::Map(own.into_iter().chain(question.stored.iter().map(|(key, it)| (key.to_owned(), it.clone()))).collect())
 }
 

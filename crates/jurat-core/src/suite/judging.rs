@@ -100,7 +100,7 @@ const RUBRIC_TEXT: Field<PromptText> = Field::optional(
 const WITH: Field<Vec<(Spanned<String>, Spanned<Origin>)>> = Field::optional(
     "with",
     Shape::new(Form::Map(&Form::Any), evaluators::read_with),
-    "where inputs of the used judge come from: input name → path, or `{value: …}`",
+    "where inputs of the used judge come from: input name → path, `{value: …}`, or `{text: …}` with placeholders",
 );
 pub(super) const OUTPUT: Field<Output> =
     Field::optional("output", output::SHAPE, "what the reply must be: fields in short form, or a JSON Schema")

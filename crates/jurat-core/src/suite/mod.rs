@@ -52,7 +52,7 @@ pub use tools::{Reach, ServerSpec, server_digest};
 
 use jurat_format::value::{FieldPath, Span, Spanned};
 
-pub use crate::comparison::{ExpectedValue, TaskComparison};
+pub use crate::comparison::{ExpectedValue, FilledValue, TaskComparison};
 use crate::gate::Policy;
 pub use crate::judge::Aggregate;
 pub use crate::model::Model;

@@ -31,18 +31,8 @@ use crate::chat::Chat;
 use crate::chat::{Content, Items, Source, Speaker, Turn, is_url, remote};
 use crate::effect::MediaKind;
 use crate::prompt::Prompt;
-
-/// A prompt and where it stands.
-#[derive(Debug, Clone)]
-pub struct PromptText {
-    pub prompt: Prompt,
-    /// The place of its text, in the definition or in a file of its own.
-    pub span: Span,
-    /// What it reads, with the places.
-    pub reads: Vec<PromptRead>,
-    /// The file as it was written, when it is in one.
-    pub file: Option<String>,
-}
+use crate::prompt::text::template;
+pub use crate::prompt::text::{PromptRead, PromptText};
 
 /// What a model is asked, and where it stands.
 #[derive(Debug, Clone)]
@@ -55,15 +45,6 @@ pub struct ChatText {
     pub file: Option<String>,
     /// The files that it sends for every case, relative to its home.
     pub files: Vec<Spanned<String>>,
-}
-
-/// A path that a prompt reads.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PromptRead {
-    pub path: FieldPath,
-    pub span: Span,
-    /// Whether a template says what happens without it.
-    pub is_optional: bool,
 }
 
 const FILE: Field<Spanned<String>> = Field::optional(
@@ -82,7 +63,10 @@ static PROMPT: Object = Object { what: "a text or template", keys: &[FILE.key, J
 /// A prompt: text with `${path}`, a template, or a file with either.
 pub(super) const SHAPE: Shape<PromptText> = Shape::new(FORM, prompt);
 
-const FORM: Form = Form::Either(&[Form::Text, Form::Object(&PROMPT)]);
+pub(super) const FORM: Form = Form::Either(&[Form::Text, TEMPLATE_FORM]);
+
+/// A template, or the file of one.
+pub(super) const TEMPLATE_FORM: Form = Form::Object(&PROMPT);
 
 const MESSAGES_KEY: Key =
     Key::optional("messages", MESSAGES_FORM, "the messages of a conversation, in place of one prompt");
@@ -162,6 +146,19 @@ fn prompt(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Prom
     Some(plain(reading, Spanned::new(text.to_owned(), node.span), None))
 }
 
+/// A text that cases fill, without a look at whether it names a file.
+pub(super) fn filled(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<PromptText> {
+    match node.as_str() {
+        Some(text) => Some(plain(reading, Spanned::new(text.to_owned(), node.span), None)),
+        None => prompt(reading, what, node),
+    }
+}
+
+/// Whether an object says that it is a template, or the file of one.
+pub(super) fn is_prompt(node: &Node<'_>) -> bool {
+    node.get(JINJA.key.name).is_some() || node.get(FILE.key.name).is_some()
+}
+
 /// A prompt in an object: one of `file` and `jinja`.
 fn of_object(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<PromptText> {
     let (file, jinja) = (fields.read(reading, &FILE), fields.read(reading, &JINJA));
@@ -208,40 +205,6 @@ fn plain(reading: &mut Reading<'_>, text: Spanned<String>, file: Option<String>)
         |(hole, span): (&crate::prompt::Hole, Span)| PromptRead { path: hole.path.clone(), span, is_optional: false };
     let reads = prompt.holes().iter().zip(places).map(read).collect();
     PromptText { prompt, span: text.span, reads, file }
-}
-
-/// A Jinja template.
-fn template(reading: &mut Reading<'_>, text: Spanned<String>, file: Option<String>) -> Option<PromptText> {
-    match Prompt::jinja(text.value.clone()) {
-        Ok(prompt) => {
-            let reads = prompt.holes().iter().map(|it| PromptRead {
-                path: it.path.clone(),
-                span: place(reading, &text, it.range.clone()),
-                is_optional: it.is_optional,
-            });
-            Some(PromptText { reads: reads.collect(), prompt, span: text.span, file })
-        }
-        Err(flaw) => {
-            let span = place(reading, &text, flaw.range.clone());
-            let problem =
-                Problem::new(&codes::BAD_TEMPLATE, format!("the template cannot be rendered: {}", flaw.message));
-            reading.problem(problem.at(span, "here").help("it is a Jinja template: `{{ name }}`, `{% for x in list %}…{% endfor %}`, `{{ name | default('none') }}`"));
-            None
-        }
-    }
-}
-
-/// The place of a part of a template. In a block of YAML, whose lines are indented, it is found by its own text.
-fn place(reading: &Reading<'_>, text: &Spanned<String>, range: std::ops::Range<usize>) -> Span {
-    let whole = reading.part_of_text(text.span, &text.value, range.clone());
-    if whole != text.span {
-        return whole;
-    }
-    let part = text.value.get(range).unwrap_or_default();
-    if part.is_empty() {
-        return text.span;
-    }
-    reading.places(text.span, [part].into_iter()).first().copied().unwrap_or(text.span)
 }
 
 /// Reads what a model is asked: a prompt, or `{messages: …}`.

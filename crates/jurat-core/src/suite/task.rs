@@ -217,7 +217,7 @@ const ID: Field<Spanned<String>> = Field::required(
 const WITH: Field<Vec<(Spanned<String>, Spanned<Origin>)>> = Field::optional(
     "with",
     Shape::new(Form::Map(&Form::Any), evaluators::read_with),
-    "where arguments of the evaluator come from: parameter name → path, or `{value: …}`",
+    "where arguments of the evaluator come from: parameter name → path, `{value: …}`, or `{text: …}` with placeholders",
 );
 pub(super) const ON: Field<Selection> = Field::optional(
     "on",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jurat_compare::{Inapplicable, Operand, Operator};
 use jurat_format::problem::listed_all;
-use jurat_format::value::{SourceId, Val, Value, json_node};
+use jurat_format::value::{Context, FieldPath, Missing, SourceId, Val, Value, json_node};
 
 use super::parser::Form;
 use super::verification::Check;
@@ -65,6 +65,8 @@ pub enum GroundTruth {
     /// The template does not say: the field is read, and not judged unless its comparison says enough by itself.
     None,
     Value(Value),
+    /// What each case has at this path.
+    Found(FieldPath),
     /// What an earlier turn of the conversation decides.
     Conditional {
         /// A path that starts with `node_results`.
@@ -195,6 +197,33 @@ impl Template {
         let form =
             Form::new(&fields).map_err(|reason| TemplateError::Schema { field: listed_names(&fields), reason })?;
         Ok(Template { fields, strategy, checks, form: Arc::new(form) })
+    }
+
+    /// Whether cases supply what some of its fields must be.
+    pub(crate) fn is_filled(&self) -> bool {
+        self.found().next().is_some()
+    }
+
+    /// Where what its fields must be is found.
+    pub(crate) fn found(&self) -> impl Iterator<Item = &FieldPath> {
+        self.fields
+            .iter()
+            .filter_map(|it| if let GroundTruth::Found(path) = &it.ground_truth { Some(path) } else { None })
+    }
+
+    /// The template for one case, or in words what the case does not have.
+    pub(crate) fn filled(&self, context: Context<'_>) -> Result<Template, String> {
+        let mut template = self.clone();
+        for field in &mut template.fields {
+            let GroundTruth::Found(path) = &field.ground_truth else { continue };
+            let missing =
+                |it: Missing| format!("`ground_truth` of `{}` needs `{path}`: {}", field.name, it.explain(path));
+            let value = context.find(path).map_err(missing)?.into_owned().into_owned();
+            field.ground_truth = GroundTruth::Value(value);
+        }
+        let checks = template.fields.iter().map(Check::prepare).collect::<Result<_, _>>();
+        template.checks = checks.map_err(|it: TemplateError| it.to_string())?;
+        Ok(template)
     }
 
     /// The fields, in the order in which they are read.

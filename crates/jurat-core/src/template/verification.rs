@@ -217,6 +217,8 @@ impl Check {
             GroundTruth::None if field.is_trace() => always(Val::Bool(true)),
             GroundTruth::None => always(Val::Null),
             GroundTruth::Value(value) => always(value.clone()),
+            // It is prepared once a case has it.
+            GroundTruth::Found(_) => Rule::Nothing,
             GroundTruth::Conditional { source, cases, default } => Rule::Conditional {
                 source: source.clone(),
                 cases: cases.iter().map(|(text, case)| (text.clone(), ready(case))).collect(),

@@ -162,7 +162,12 @@ fn verdicts(suite: &str, execution: &Execution) -> Vec<(String, String)> {
     let samples = Samples { is_partial: true, ..Samples::default() };
     let (plan, _) = Plan::build(&loaded.suite, &samples).expect("a suite without errors");
     let evidence = execution.to_value();
-    let case = CaseName { id: &execution.scenario_id, kind: CaseKind::Scenarios, tags: Vec::new() };
+    let case = CaseName {
+        id: &execution.scenario_id,
+        scenario: Some(&execution.scenario_id),
+        kind: CaseKind::Scenarios,
+        tags: Vec::new(),
+    };
     let state = CaseState::start_for(&plan, &evidence, &case);
     let ids = plan.tasks.iter().map(|it| it.id.clone());
     ids.zip(state.verdicts().map(|it| format!("{:?}", it.expect("nothing is asked")))).collect()

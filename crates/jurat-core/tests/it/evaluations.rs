@@ -66,7 +66,7 @@ fn reply(task: &str, process: &str, overall: &str) -> String {
 fn judged(text: &str, replies: &[String]) -> (String, String, Value) {
     let plan = plan(text);
     let run = parse_json(RUN).expect("it is JSON").value;
-    let name = CaseName { id: "one", kind: CaseKind::Cases, tags: Vec::new() };
+    let name = CaseName { id: "one", scenario: None, kind: CaseKind::Cases, tags: Vec::new() };
     let mut state = CaseState::start_for(&plan, &run, &name);
     let (mut replies, mut first) = (replies.iter(), None);
     loop {
@@ -128,7 +128,11 @@ fn what_is_cut_says_so() {
     let long = RUN.replace("\"ok\"", &format!("\"{}\"", "x".repeat(1000)));
     let plan = plan(&suite("limits: { text: 100, whole: 700 }", ""));
     let run = parse_json(&long).expect("it is JSON").value;
-    let state = CaseState::start_for(&plan, &run, &CaseName { id: "one", kind: CaseKind::Cases, tags: Vec::new() });
+    let state = CaseState::start_for(
+        &plan,
+        &run,
+        &CaseName { id: "one", scenario: None, kind: CaseKind::Cases, tags: Vec::new() },
+    );
     let prompt = state.steps().find_map(|it| match it.request {
         ReadyRequest::Model(request) => request.messages.iter().last().map(|it| it.text().to_owned()),
         ReadyRequest::Action(_) => None,
@@ -136,7 +140,11 @@ fn what_is_cut_says_so() {
     let prompt = prompt.expect("a judge is asked");
     assert!(prompt.contains("[cut: 900 characters]"), "{prompt}");
     let plan = self::plan(&suite("limits: { text: 100, whole: 200 }", ""));
-    let state = CaseState::start_for(&plan, &run, &CaseName { id: "one", kind: CaseKind::Cases, tags: Vec::new() });
+    let state = CaseState::start_for(
+        &plan,
+        &run,
+        &CaseName { id: "one", scenario: None, kind: CaseKind::Cases, tags: Vec::new() },
+    );
     let prompt = state.steps().find_map(|it| match it.request {
         ReadyRequest::Model(request) => request.messages.iter().last().map(|it| it.text().to_owned()),
         ReadyRequest::Action(_) => None,

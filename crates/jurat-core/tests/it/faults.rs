@@ -58,7 +58,8 @@ fn judged_evidence(suite: &str, kind: CaseKind, evidence: &Value) -> (String, Ve
     let loaded = load(Path::new("suite.yaml"), &InMemory(&[("suite.yaml", suite)]));
     let samples = Samples { is_partial: true, ..Samples::default() };
     let (plan, _) = Plan::build(&loaded.suite, &samples).expect("a suite without errors");
-    let state = CaseState::start_for(&plan, evidence, &CaseName { id: "it", kind, tags: Vec::new() });
+    let scenario = (kind == CaseKind::Scenarios).then_some("it");
+    let state = CaseState::start_for(&plan, evidence, &CaseName { id: "it", scenario, kind, tags: Vec::new() });
     let tasks = plan.tasks.iter().zip(state.verdicts());
     let tasks = tasks.map(|(task, verdict)| format!("{} {}", task.id, verdict.expect("nothing is asked"))).collect();
     (state.verdict().expect("it is done").name().to_owned(), tasks)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jurat_core::judge::ReplyForm;
 use jurat_core::plan::{Asking, CaseName, Plan, Samples, TaskIx, row_tags};
-use jurat_core::suite::{CaseKind, load};
+use jurat_core::suite::load;
 use jurat_format::value::parse_json;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -34,6 +34,7 @@ fn asks(ask: &str, expected: &str) {
     let text = |asking: &Asking| match asking {
         Asking::Chat(chat) => format!("{:?}", chat.text()),
         Asking::Row => "the row".to_owned(),
+        Asking::Talk(scenario) => format!("the scenario {}", scenario.scenario.name),
     };
     let prompts: Vec<String> = ask.prompts.iter().map(|(name, it)| format!("{name}={}", text(it))).collect();
     let form = match ask.form {
@@ -79,7 +80,7 @@ fn applies(tags: &str, tasks: &[&str], (id, row): (&str, &str), expected: &str) 
     let row = parse_json(row).expect("a row is JSON").value;
     let part = plan.footprint.read(&row.to_json()).expect("a row is JSON").value.into_owned();
     let tags: Vec<&str> = tags.split_terminator(", ").chain(row_tags(&part)).collect();
-    let case = CaseName { id, kind: CaseKind::Records, tags };
+    let case = CaseName::of_row(id, tags);
     let applying = plan.tasks.iter().zip(0..).filter(|(_, ix)| plan.applies(TaskIx(*ix), &case));
     assert_eq!(applying.map(|(task, _)| task.id.as_str()).collect::<Vec<_>>().join(" "), expected);
 }
@@ -97,7 +98,7 @@ fn a_task_applies_to_the_cases_it_says() {
 #[test]
 fn a_task_that_does_not_exist_applies_nowhere() {
     let plan = plan("records: [{ a: 1 }]\ntasks: [{ id: t, field_path: a, operator: exists }]\n");
-    assert!(!plan.applies(TaskIx(1), &CaseName { id: "r1", kind: CaseKind::Records, tags: Vec::new() }));
+    assert!(!plan.applies(TaskIx(1), &CaseName::of_row("r1", Vec::new())));
 }
 
 const SELECTIONS: &[&str] =
@@ -120,7 +121,7 @@ proptest! {
         }
         let suite = load(Path::new("suite.yaml"), &InMemory(&[("suite.yaml", &text)])).suite;
         let Ok((plan, _)) = Plan::build(&suite, &Samples { is_partial: true, ..Samples::default() }) else { return Ok(()) };
-        let case = CaseName { id, kind: CaseKind::Records, tags };
+        let case = CaseName::of_row(id, tags);
         for (task, ix) in plan.tasks.iter().zip(0..).filter(|(_, ix)| plan.applies(TaskIx(*ix), &case)) {
             prop_assert!(task.depends_on.iter().all(|it| plan.applies(*it, &case)), "t{} of\n{}", ix, text);
         }

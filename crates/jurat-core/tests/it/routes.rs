@@ -66,6 +66,7 @@ fn state() -> impl Strategy<Value = State> {
                 ("rubric", Val::Map(map([("t", score), ("u", other.clone())]))),
             ];
             State {
+                row: None,
                 turn,
                 current_node: if visits > 1 { "a" } else { "b" }.to_owned(),
                 verify_result,

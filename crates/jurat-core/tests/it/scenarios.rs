@@ -403,7 +403,9 @@ pub(crate) fn scenario() -> impl Strategy<Value = Scenario> {
                 entry,
                 outcomes,
                 metadata,
+                over_records: false,
                 system,
+                system_prompt: None,
                 models,
                 rubric: rubric.unwrap_or_default(),
                 tools,
@@ -438,8 +440,9 @@ fn models() -> impl Strategy<Value = ModelOverride> {
 
 fn node() -> impl Strategy<Value = Node> {
     let stored = option::of(text()).prop_map(|author| author.map(|it| ("author", Val::from(it))).into_iter().collect());
-    let question = (text(), option::of(text()), vec((text(), text()), 0..2), stored)
-        .prop_map(|(text, raw_answer, examples, stored)| Question { text, raw_answer, examples, stored });
+    let question = (text(), option::of(text()), vec((text(), text()), 0..2), stored).prop_map(
+        |(text, raw_answer, examples, stored)| Question { text, raw_answer, examples, stored, ..Question::default() },
+    );
     let tools = vec((text(), option::of(text())), 0..2)
         .prop_map(|it| it.into_iter().map(|(server, tool)| ToolName { server, tool }).collect());
     let update = prop_oneof![
@@ -559,7 +562,7 @@ fn the_suites_of_the_page_are_clean() {
         assert!(found.is_empty(), "{name} of the page: {found:#?}\n{text}");
         assert!(!suite.scenarios.is_empty(), "{name} of the page has no scenario:\n{text}");
     }
-    assert_eq!((n_suites, n_fragments), (3, 1));
+    assert_eq!((n_suites, n_fragments), (4, 1));
 }
 
 /// Edges of the page in a scenario that has what they name.

@@ -7,7 +7,7 @@ use jurat_core::suite::{Loaded, load};
 use jurat_core::template::{
     Field, GroundTruth, GroundTruthCase, JudgedBy, Strategy as Rule, Template, TemplateError, parser, reference,
 };
-use jurat_format::value::{Map, SourceId, Val, Value, json_node, parse_json};
+use jurat_format::value::{FieldPath, Map, SourceId, Val, Value, json_node, parse_json};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -605,6 +605,15 @@ fn schema() -> impl Strategy<Value = Value> {
     select(schemas.map(json).to_vec())
 }
 
+/// What a ground truth is read as: `${path}` alone is found in each case.
+fn read_truth(value: Value) -> GroundTruth {
+    let path = value.as_str().and_then(|it| it.strip_prefix("${")?.strip_suffix('}'));
+    match path.and_then(|it| FieldPath::parse(it).ok()) {
+        Some(path) => GroundTruth::Found(path),
+        None => GroundTruth::Value(value),
+    }
+}
+
 /// A template that reading accepts: ground truths that fit their comparisons.
 pub(crate) fn arbitrary_template() -> impl Strategy<Value = Template> {
     let fitted = || {
@@ -624,9 +633,9 @@ pub(crate) fn arbitrary_template() -> impl Strategy<Value = Template> {
         ]
     };
     let judged = prop_oneof![
-        3 => fitted().prop_map(|(operator, value)| (value.map_or(GroundTruth::None, GroundTruth::Value), Some(operator))),
+        3 => fitted().prop_map(|(operator, value)| (value.map_or(GroundTruth::None, read_truth), Some(operator))),
         1 => value().prop_filter("fits no set", |it| !matches!(it, Val::List(_) | Val::Map(_)))
-            .prop_map(|it| (GroundTruth::Value(it), None)),
+            .prop_map(|it| (read_truth(it), None)),
         1 => (proptest::collection::btree_map(text(), case(), 0..3), case()).prop_map(|(cases, default)| {
             let source = "node_results.first.parsed.kind".to_owned();
             (GroundTruth::Conditional { source, cases: cases.into_iter().collect(), default }, None)

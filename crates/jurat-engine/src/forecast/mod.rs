@@ -17,6 +17,7 @@ use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{ModelRequest, Outcome, PerformerKey, Request, Role, Step};
 use jurat_core::plan::{CaseLayout, CaseSource, EMBEDDING_RETRIES, Plan, PlannedAsk, PlannedJudge, TaskIx};
 use jurat_core::report::plan::{CostBound, PlanReport};
+use jurat_core::scenario::CompiledScenario;
 use jurat_core::suite::RowSource;
 use jurat_format::problem::Problem;
 use jurat_store::journal::Journal;
@@ -155,24 +156,29 @@ impl Forecast<'_> {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Follows a conversation as deep as the journal goes.
+    /// The conversations of a scenario that is held once for each subject.
     fn scenario(&mut self, ix: usize) -> Result<(), RunError> {
         let ready = &self.plan.scenarios[ix];
         for (variant, _) in self.layout.cases(CaseSource::Scenario(ix)) {
-            let asked = &self.asked[variant];
             let room = Room::default();
-            let mut case = Case::of_scenario(self.plan, ready, asked.subject(), &room);
-            let n_known = self.follow(&mut case, Until::Evidence)?;
-            let most = conversation::most_calls(self.plan, ready);
-            self.calls += most;
-            let is_talked = case.tasks().is_some();
-            let of_judges = || conversation::judges(self.plan, ready).map(|it| max_calls(self.plan, it)).sum::<u64>();
-            self.calls_left += if is_talked { of_judges() } else { most.saturating_sub(n_known) };
-            let is_paid = self.players.values().any(|it| !it.is_local());
-            if is_paid && !is_talked {
-                let name = &ready.scenario.name;
-                self.bounds.unknown(format!("what the conversation `{name}` costs depends on what is said in it"));
-            }
+            let case = Case::of_scenario(self.plan, (ready, None), self.asked[variant].subject(), &room);
+            self.conversation(ready, case)?;
+        }
+        Ok(())
+    }
+
+    /// Follows a conversation as deep as the journal goes.
+    fn conversation(&mut self, ready: &CompiledScenario, mut case: Case<'_>) -> Result<(), RunError> {
+        let n_known = self.follow(&mut case, Until::Evidence)?;
+        let most = conversation::most_calls(self.plan, ready);
+        self.calls += most;
+        let is_talked = case.tasks().is_some();
+        let of_judges = || conversation::judges(self.plan, ready).map(|it| max_calls(self.plan, it)).sum::<u64>();
+        self.calls_left += if is_talked { of_judges() } else { most.saturating_sub(n_known) };
+        let is_paid = self.players.values().any(|it| !it.is_local());
+        if is_paid && !is_talked {
+            let name = &ready.scenario.name;
+            self.bounds.unknown(format!("what the conversation `{name}` costs depends on what is said in it"));
         }
         Ok(())
     }
@@ -195,6 +201,10 @@ impl Forecast<'_> {
         for asked in self.asked {
             let room = Room::default();
             let mut case = Case::of_probe(self.plan, (ask, asked.prompt), asked.subject(), &base, name.clone(), &room);
+            if let Some(ready) = ask.talk(asked.prompt) {
+                self.conversation(ready, case)?;
+                continue;
+            }
             // What cannot be asked leaves nothing to judge.
             let Some(step) = case.steps(&[]).into_iter().next() else { continue };
             let n_calls = most_calls_of_ask(ask) + self.every_call(&unanswered);

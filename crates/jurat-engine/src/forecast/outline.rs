@@ -22,13 +22,14 @@ pub(super) fn outlined(definition: Definition<'_>, roles: &Roles) -> PlanReport 
         description: suite.description.clone(),
         sources: sources.chain(plan.case_sections().map(str::to_owned)).collect(),
         cases: None,
-        asking: plan.ask.as_ref().map(|ask| PlanAsking {
+        // Conversations are drawn as graphs.
+        asking: plan.ask.as_ref().filter(|it| it.talks().next().is_none()).map(|ask| PlanAsking {
             prompts: ask.prompts.iter().map(|(name, _)| name.clone()).collect(),
             subjects: roles.subjects.iter().map(|it| it.name.clone()).collect(),
             max_calls: most_calls_of_ask(ask),
             tools: ask.tools.clone(),
         }),
-        scenarios: plan.scenarios.iter().map(|it| scenario_graph(plan, it, &|role| players(roles, role))).collect(),
+        scenarios: plan.all_scenarios().map(|it| scenario_graph(plan, it, &|role| players(roles, role))).collect(),
         stages: plan.stages.iter().map(|stage| stage.iter().map(task).collect()).collect(),
         calls: None,
         in_journal: None,
@@ -78,6 +79,7 @@ fn compared(comparison: &TaskComparison) -> String {
     let expected = comparison.expected.as_ref().map(|it| match &it.value {
         ExpectedValue::Literal(value) => shown(value),
         ExpectedValue::Path(path) => format!("${{{path}}}"),
+        ExpectedValue::Filled(filled) => shown(&filled.written),
     });
     let operator = comparison.operator.value.entry().snake_case();
     [path, Some(operator), expected].into_iter().flatten().collect::<Vec<_>>().join(" ")

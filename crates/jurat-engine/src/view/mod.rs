@@ -269,10 +269,14 @@ impl RunView {
 
     /// The scenario that a case is, when it is one.
     pub fn scenario(&self, case: &StoredCase) -> Option<&CompiledScenario> {
-        match self.layout().source(case.case_ix) {
-            CaseSource::Scenario(ix) => self.plan.scenarios.get(ix).map(|it| &**it),
-            CaseSource::Row(_) | CaseSource::Probe(_) | CaseSource::Agent(_) => None,
-        }
+        self.plan.talk(self.layout().source(case.case_ix), self.prompt(case.case_ix))
+    }
+
+    /// The place of the prompt that a case asked.
+    fn prompt(&self, case_ix: CaseIx) -> usize {
+        let prompts = self.plan.ask.iter().flat_map(|it| &it.prompts);
+        let asked = self.variant(case_ix).map_or("", |it| it.prompt.as_str());
+        prompts.into_iter().position(|(name, _)| name == asked).unwrap_or(0)
     }
 
     /// The task for an agent that a case is, when it is one.
@@ -300,10 +304,13 @@ impl RunView {
         Ok(if is_one { self.evidence(case, "scenario_id")? } else { None })
     }
 
-    /// The evidence that is stored with a case, when it is some: it has a member of this name.
+    /// What the tasks of a case saw, when it is evidence: it has a member of this name. A conversation about a row is held once more with what was
+    /// recorded; everything else of a scenario or an agent is stored as its row.
     fn evidence(&self, case: &StoredCase, member: &str) -> Result<Option<Value>, ViewError> {
-        let text = self.reader.row_text(case)?;
-        let evidence = parse_json(&text).map(|it| it.value.into_owned()).ok();
+        let evidence = match self.layout().source(case.case_ix) {
+            CaseSource::Probe(_) => Some(self.evidence_value(case)?),
+            _ => parse_json(&self.reader.row_text(case)?).map(|it| it.value.into_owned()).ok(),
+        };
         Ok(evidence.filter(|it| it.get(member).is_some()))
     }
 

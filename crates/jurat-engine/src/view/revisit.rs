@@ -7,7 +7,7 @@ use jurat_core::effect::wire::{StoredRequest, read_outcome};
 use jurat_core::effect::{Action, Endpoint, ModelRequest, Outcome, Role, Step};
 use jurat_core::evaluator::binding::found_by_name;
 use jurat_core::evidence::answered::{EvidenceKind, digest};
-use jurat_core::plan::{CaseIx, CaseName, TaskIx};
+use jurat_core::plan::{CaseIx, CaseName, CaseSource, TaskIx};
 use jurat_core::report::{CaseData, CaseReport, TaskReport};
 use jurat_core::verdict::{CaseVerdict, Counts, Verdict};
 use jurat_format::value::{Record, Val, parse_json};
@@ -164,7 +164,8 @@ impl RunView {
             parse_json(&text).unwrap_or(Record { value: Val::Null, repeated_key: false });
         let (rows, source, room) = (Rows::of(&self.suite.records), case.row.place.source, Room::default());
         let recorded = Recorded(happened);
-        if let Some(ready) = self.scenario(case) {
+        let is_row = matches!(self.layout().source(case.case_ix), CaseSource::Row(_) | CaseSource::Probe(_));
+        if let Some(ready) = self.scenario(case).filter(|_| !is_row) {
             // What is stored is what its tasks saw.
             let case = Case::of_evidence(&self.plan, &row, CaseName::of_scenario(&ready.scenario));
             let state = recorded.concluded(case, "")?;
@@ -184,15 +185,15 @@ impl RunView {
         }
         let base = rows.base(source, Record { value: row.borrowed(), repeated_key });
         let variant = self.variant(case.case_ix).cloned().unwrap_or_default();
-        let prompts = self.plan.ask.iter().flat_map(|it| &it.prompts);
-        let prompt = prompts.into_iter().position(|(name, _)| *name == variant.prompt).unwrap_or(0);
-        let Asked { model, name, .. } = ANY_SUBJECT;
-        let asked =
-            variants::Asked { prompt, model: model.clone(), name: name.to_owned(), replicate: variant.replicate };
+        let prompt = self.prompt(case.case_ix);
+        // A conversation that hands over quotes the name of its subject.
+        let name = self.subject_name(&variant);
+        let asked = variants::Asked { prompt, model: Role::SUBJECT, name, replicate: variant.replicate };
         let begun = rows.begin(&self.plan, (&case.id, source), (&row, &base), Some(&asked), &room);
         let state = recorded.concluded(begun, "the run does not say what the subject answered")?;
         let base = room.evidence().or(base.as_ref().ok()).unwrap_or(&row);
         let kind = match &self.plan.ask {
+            Some(ask) if ask.talk(prompt).is_some() => EvidenceKind::Scenario,
             Some(_) => EvidenceKind::Probe,
             None if rows.are_runs(source) => EvidenceKind::Run,
             None => EvidenceKind::Record,

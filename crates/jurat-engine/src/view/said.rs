@@ -49,7 +49,8 @@ impl RunView {
 
     /// The member of evidence that is the answer.
     pub(crate) fn answer_member(&self, evidence: &Value) -> Option<&'static str> {
-        let of_asked = self.plan.ask.is_some().then_some("output");
+        let is_asked = self.plan.ask.as_ref().is_some_and(|it| it.talks().next().is_none());
+        let of_asked = is_asked.then_some("output");
         of_asked.or_else(|| RESPONSES.into_iter().find(|it| evidence.get(it).is_some()))
     }
 

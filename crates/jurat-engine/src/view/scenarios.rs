@@ -1,16 +1,19 @@
 //! What a run says about its scenarios, counted from the evidence of each conversation while it passes.
 
 use jurat_core::evidence::fault::fault;
-use jurat_core::plan::{CaseName, CaseSource, TaskIx};
+use jurat_core::plan::{CaseIx, CaseName, TaskIx};
 use jurat_core::report::scenario::{OutcomeTotal, ScenarioGraph, ScenarioTotal};
 use jurat_core::scenario::{CompiledScenario, Status};
 use jurat_core::suite::CaseKind;
-use jurat_format::value::{Map, Val, parse_json};
-use jurat_store::run::{Code, Column, StoredCase};
+use jurat_format::value::{Map, Val};
+use jurat_store::run::{Code, Column, StoredCase, Variant};
 
 use super::{RunView, ViewError};
 use crate::options::RecordedOptions;
 use crate::scenario_graph::scenario_graph;
+
+/// The role that scenarios talk to where they name no other.
+const SUBJECT: &str = "subject";
 
 impl RunView {
     /// The graphs of the scenarios that were run, with how often each node and edge was taken.
@@ -20,31 +23,38 @@ impl RunView {
 
     /// The graph of a scenario, as it was written.
     pub(super) fn graph(&self, ready: &CompiledScenario) -> ScenarioGraph {
+        scenario_graph(&self.plan, ready, &|role| self.players(role.unwrap_or(SUBJECT)))
+    }
+
+    /// The models of a role, as people call them.
+    fn players(&self, role: &str) -> Vec<String> {
         let given = RecordedOptions::of(self.reader.head()).models;
-        let players = |role: Option<&str>| {
-            let role = role.unwrap_or("subject");
-            if let Some((_, model)) = given.iter().find(|(name, _)| name == role) {
-                return vec![model.clone()];
-            }
-            let written = self.suite.models.iter().find(|it| it.name.value == role);
-            written
-                .map_or_else(|| vec![role.to_owned()], |it| it.models.iter().map(|it| it.model.value.clone()).collect())
-        };
-        scenario_graph(&self.plan, ready, &players)
+        if let Some((_, model)) = given.iter().find(|(name, _)| name == role) {
+            return vec![model.clone()];
+        }
+        let written = self.suite.models.iter().find(|it| it.name.value == role);
+        written.map_or_else(|| vec![role.to_owned()], |it| it.models.iter().map(|it| it.model.value.clone()).collect())
+    }
+
+    /// What transcripts call the subject of a variant, as it was called when it was asked.
+    pub(super) fn subject_name(&self, variant: &Variant) -> String {
+        match self.players(SUBJECT).as_slice() {
+            [only] if variant.subject.is_empty() => only.clone(),
+            _ => variant.subject.clone(),
+        }
     }
 }
 
 /// The scenarios that were run, in the order they were written. Only counts are held, whatever the number of cases.
 pub(super) fn totals(view: &RunView) -> Result<Vec<ScenarioTotal>, ViewError> {
-    let mut totals: Vec<Counting<'_>> = view.plan.scenarios.iter().map(|it| Counting::of(view, it)).collect();
-    let layout = view.layout();
-    for case in view.reader.cases(layout.scenarios()) {
+    let mut totals: Vec<Counting<'_>> = view.plan.all_scenarios().map(|it| Counting::of(view, it)).collect();
+    let is_over_rows = view.plan.ask.as_ref().is_some_and(|it| it.talks().next().is_some());
+    let cases = if is_over_rows { CaseIx::ALL } else { view.layout().scenarios() };
+    for case in view.reader.cases(cases) {
         let case = case?;
-        let CaseSource::Scenario(ix) = layout.source(case.case_ix) else { continue };
-        let Some(counting) = totals.get_mut(ix) else { continue };
-        let text = view.reader.row_text(&case)?;
-        let evidence = parse_json(&text).map(|it| it.value).unwrap_or(Val::Null);
-        counting.add(&case, &evidence);
+        let Some(ready) = view.scenario(&case) else { continue };
+        let Some(counting) = totals.iter_mut().find(|it| std::ptr::eq(it.ready, ready)) else { continue };
+        counting.add(&case, &view.execution(&case)?.unwrap_or(Val::Null));
     }
     let was_run = |it: &ScenarioTotal| it.statuses.total() > 0;
     Ok(totals.into_iter().map(|it| it.total).filter(was_run).collect())

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use jurat_core::case::{Asked, Case, Room};
 use jurat_core::effect::{Action, Asker, Outcome, Slot, Step};
+use jurat_core::evidence::scenario;
 use jurat_core::judge::ReplyForm;
 use jurat_core::report::explanation::{Conversation, Purpose};
 use jurat_core::report::transcript::{EdgeStep, FieldStep, OutcomeStep, TestedStep, ToolStep, Transcript, Turn};
 use jurat_core::scenario::{CompiledScenario, FailureCategory, TurnFailure};
-use jurat_format::value::{Map, Val, Value, parse_json};
+use jurat_format::value::{Map, Val, Value};
 use jurat_store::run::{Column, StoredCase};
 
 use super::revisit::{ANY_SUBJECT, Happened, Recorded, case_verdict};
@@ -24,8 +25,7 @@ impl RunView {
     pub fn transcript(&self, case: &StoredCase) -> Result<Option<Transcript>, ViewError> {
         let Some(ready) = self.scenario(case) else { return Ok(None) };
         let happened = self.happened(case.case_ix)?;
-        let text = self.reader.row_text(case)?;
-        let evidence = parse_json(&text).map(|it| it.value).unwrap_or(Val::Null);
+        let evidence = self.execution(case)?.unwrap_or(Val::Null);
         self.said(case, ready, &evidence, &happened).map(Some)
     }
 
@@ -38,7 +38,8 @@ impl RunView {
     ) -> Result<Transcript, ViewError> {
         let variant = self.variant(case.case_ix);
         let history = evidence.get("history").and_then(Val::as_list).unwrap_or_default();
-        let states = self.states(ready, variant.map_or(0, |it| it.replicate), happened)?;
+        let row = evidence.get(scenario::ROW);
+        let states = self.states((ready, row), variant.map_or(0, |it| it.replicate), happened)?;
         let turn = |(ix, turn): (usize, &Val<'_>)| {
             // What was known after the last turn is the end of it all, and stands there.
             let state = states.get(&(ix as u32)).filter(|_| ix + 1 < history.len()).cloned();
@@ -65,13 +66,13 @@ impl RunView {
     /// What was known after each turn, by holding the conversation once more with the answers of the log.
     fn states(
         &self,
-        ready: &CompiledScenario,
+        (ready, row): (&CompiledScenario, Option<&Val<'_>>),
         replicate: u32,
         happened: &[Happened],
     ) -> Result<BTreeMap<u32, Value>, RunError> {
         let (room, asked) = (Room::default(), Asked { replicate, ..ANY_SUBJECT });
         let turns = Turns { recorded: Recorded(happened), turn: Cell::new(0), states: RefCell::default() };
-        drive_now(&mut Case::of_scenario(&self.plan, ready, asked, &room), &turns, Until::Evidence)?;
+        drive_now(&mut Case::of_scenario(&self.plan, (ready, row), asked, &room), &turns, Until::Evidence)?;
         Ok(turns.states.into_inner())
     }
 
@@ -266,7 +267,7 @@ fn purpose(slot: Slot) -> Purpose {
         Slot::Tools => Purpose::Tools,
         Slot::Parser => Purpose::Parser,
         Slot::Rubric(_) => Purpose::Rubric,
-        Slot::Update | Slot::Handover | Slot::Edge | Slot::Outcome | Slot::Attach => Purpose::Code,
+        Slot::Update | Slot::Handover | Slot::Edge | Slot::Outcome | Slot::Attach | Slot::Transform => Purpose::Code,
     }
 }
 
@@ -279,7 +280,7 @@ fn order(slot: u32) -> u32 {
         Some(Slot::Tool) => 3,
         Some(Slot::Parser) => 4,
         Some(Slot::Rubric(_)) => 5,
-        Some(Slot::Update) => 6,
+        Some(Slot::Update | Slot::Transform) => 6,
         Some(Slot::Edge) => 7,
         Some(Slot::Outcome) | None => 8,
     }

@@ -1,7 +1,7 @@
 //! Tasks that compare a value of the evidence, and tasks that ask models about it.
 
 use jurat_compare::Assertion;
-use jurat_format::value::Context;
+use jurat_format::value::{Context, Val};
 
 use super::evaluated::truth_of_label;
 use super::stepped::Stepped;
@@ -10,8 +10,7 @@ use crate::case::probe;
 use crate::chat::Unbound;
 use crate::effect::{Action, FoundFiles, Message, Messages, ModelRequest, Outcome, Role, StepSite};
 use crate::judge::{Asking, End, combine};
-use crate::plan::{Plan, PlannedJudge, PlannedTask};
-use crate::transform::Transform;
+use crate::plan::{Plan, PlannedJudge, PlannedTask, PlannedTransform, Transformed};
 
 /// Compares a value of the evidence.
 pub(super) fn asserted(plan: &Plan, task: &PlannedTask, context: Context<'_>) -> TaskState {
@@ -27,19 +26,33 @@ pub(super) fn asserted(plan: &Plan, task: &PlannedTask, context: Context<'_>) ->
 }
 
 /// Compares what a value of the evidence becomes. Where there is none, that is said as it is without a transform.
-fn transformed(assertion: &Assertion, transform: &Transform, context: Context<'_>) -> TaskState {
+fn transformed(assertion: &Assertion, transform: &PlannedTransform, context: Context<'_>) -> TaskState {
     let found = match &assertion.path {
         Some(path) => context.find(path),
         None => Ok(context.whole()),
     };
     let Ok(found) = found else { return TaskState::ended(assertion.judge(context).into()) };
-    match transform.apply(&found) {
-        Ok(value) => {
-            let whole = Assertion { path: None, ..assertion.clone() };
-            TaskState::ended(whole.judge_reply(&value, context).into())
-        }
+    match transform.begin(&found, context) {
+        Ok(Transformed::Value(value)) => compared(assertion, &value, context),
+        Ok(Transformed::Call(action)) => TaskState::Acting(action),
         Err(reason) => TaskState::failed(reason),
     }
+}
+
+/// Compares what a function made of a value of the evidence.
+pub(super) fn transform_returned(task: &PlannedTask, outcome: Outcome, context: Context<'_>) -> TaskState {
+    let (Some(assertion), Some(transform)) = (&task.then, &task.transform) else {
+        return TaskState::failed("the task transforms nothing");
+    };
+    match transform.returned(outcome) {
+        Ok(value) => compared(assertion, &value, context),
+        Err(verdict) => TaskState::ended(verdict),
+    }
+}
+
+fn compared(assertion: &Assertion, value: &Val<'_>, context: Context<'_>) -> TaskState {
+    let whole = Assertion { path: None, ..assertion.clone() };
+    TaskState::ended(whole.judge_reply(value, context).into())
 }
 
 pub(super) fn begin(judge: &PlannedJudge, then: Option<&Assertion>, context: Context<'_>) -> TaskState {

@@ -12,6 +12,7 @@ mod task;
 
 use task::TaskState;
 
+use jurat_compare::Fill;
 use jurat_format::value::{Context, Val, Value};
 
 use crate::effect::{Action, Asker, ModelRequest, Outcome, Request, StepSite};
@@ -145,6 +146,7 @@ impl<'p> CaseState<'p> {
             (Work::Evaluate(evaluate), TaskState::Asking(slots)) => {
                 evaluated::embedded(task, evaluate, slots, (site, outcome), context)
             }
+            (Work::Assert, TaskState::Acting(_)) => judged::transform_returned(task, outcome, context),
             (Work::Evaluate(evaluate), TaskState::Acting(_)) => evaluated::called(task, evaluate, outcome, context),
             (Work::Check(check), TaskState::Acting(_)) => checked::returned(check, task, outcome, context),
             (_, state) => state,
@@ -222,15 +224,19 @@ impl<'p> CaseState<'p> {
         match &comparison.expected.as_ref()?.value {
             ExpectedValue::Literal(value) => Some(value.clone()),
             ExpectedValue::Path(path) => {
-                let planned = self.plan.tasks.get(task.index())?;
-                let in_reply =
-                    self.result(task).and_then(|it| it.output.as_ref()).filter(|_| planned.work.has_output());
-                let in_reply = in_reply.and_then(|it| path.find(it).ok()).map(|it| it.into_owned().into_owned());
-                let outputs = self.outputs(planned);
-                let context = Context { base: self.base, outputs: &outputs };
-                in_reply.or_else(|| context.find(path).ok().map(|it| it.into_owned().into_owned()))
+                self.supplied(task, |it| it.find(path).ok().map(|it| it.into_owned().into_owned()))
             }
+            ExpectedValue::Filled(filled) => self.supplied(task, |it| filled.fill(it).ok()),
         }
+    }
+
+    /// What is compared with, from the reply of a task or else from its context.
+    fn supplied(&self, task: TaskIx, find: impl Fn(Context<'_>) -> Option<Value>) -> Option<Value> {
+        let planned = self.plan.tasks.get(task.index())?;
+        let reply = self.result(task).and_then(|it| it.output.as_ref()).filter(|_| planned.work.has_output());
+        let outputs = self.outputs(planned);
+        let in_reply = reply.and_then(|it| find(Context::of(it)));
+        in_reply.or_else(|| find(Context { base: self.base, outputs: &outputs }))
     }
 
     /// What a task could read of other tasks: the outputs of those it depends on, under their ids.

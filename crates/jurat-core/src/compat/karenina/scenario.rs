@@ -292,7 +292,7 @@ const QUESTION: [(&str, Value); 14] = [
 ];
 
 fn question(question: &Question) -> Value {
-    let Question { text, raw_answer, examples, stored } = question;
+    let Question { text, raw_answer, examples, stored, .. } = question;
     let example = |(question, answer): &(String, String)| {
         let members = [("question", Val::from(question.clone())), ("answer", Val::from(answer.clone()))];
         Val::Map(members.into_iter().collect::<Map<'static>>())

@@ -18,8 +18,8 @@ impl Traversal<'_> {
                 ModelRequest { output: Some(schema.clone()), ..ModelRequest::new(node.parser.clone(), messages) };
             Asking::new(request, MAX_RETRIES)
         };
-        let parser = node.verification.question(&node.question, raw).map(asking);
-        let ratings = node.rubric.requests(&node.question.text, raw).into_iter();
+        let parser = node.verification.question(&self.turn.words, raw).map(asking);
+        let ratings = node.rubric.requests(&self.turn.words.question, raw).into_iter();
         let rubric: Vec<Asking> = ratings.map(|it| asking((it.messages, it.schema))).collect();
         self.phase = Phase::Reading { parser, rubric };
         self.after_reading();
@@ -71,7 +71,7 @@ impl Traversal<'_> {
         }
         let parsed = Val::Map(self.turn.record.parsed.clone());
         let rated = RatedTurn {
-            question: &node.question.text,
+            question: &self.turn.words.question,
             raw_response: &raw,
             parsed: &parsed,
             verify_result: self.turn.record.verify_result(),
@@ -89,7 +89,7 @@ impl Traversal<'_> {
         node_results: &Val<'_>,
     ) -> Option<(&'static str, FailureCategory, String)> {
         (self.turn.record.parsed, self.turn.record.verified) =
-            self.node().verification.verified(reply, raw, node_results);
+            self.node().verification.verified(&self.turn.words, reply, raw, node_results);
         let error = self.turn.record.verified.as_ref()?.error()?.to_owned();
         Some(("verify_template", FailureCategory::TemplateValidation, error))
     }

@@ -1,7 +1,8 @@
 //! The beginning of a turn: what the subject is sent and asked, until it has answered or cannot.
 
-use jurat_format::value::{Map, Val};
+use jurat_format::value::{Context, Map, Val};
 
+use super::super::compiled::Words;
 use super::super::conversation::handed_over;
 use super::super::{FailureCategory, Handover};
 use super::{MAX_RETRIES, Phase, Traversal, named};
@@ -45,8 +46,15 @@ impl Traversal<'_> {
 
     pub(super) fn ask(&mut self, returned: Option<Vec<Message>>) {
         let node = self.node();
-        let input = self.log.turn_input(&node.question.text, self.handover.as_ref(), returned, self.state.turn + 1);
-        let messages = self.log.request_messages(&node.system, &node.question.examples, &input);
+        if node.is_filled() {
+            match node.words(Context::of(&self.state.filling())) {
+                Ok(words) => self.turn.words = words,
+                Err(reason) => return self.fail(FailureCategory::UnexpectedError, "question", reason),
+            }
+        }
+        let Words { question, system, .. } = &self.turn.words;
+        let input = self.log.turn_input(question, self.handover.as_ref(), returned, self.state.turn + 1);
+        let messages = self.log.request_messages(system, &node.question.examples, &input);
         let subject = node.subject.clone().map_or_else(|| self.subject.clone(), Role::from);
         let request = ModelRequest { repeat: self.replicate, ..ModelRequest::new(subject, messages) };
         self.turn.input = Some(input);

@@ -2,6 +2,7 @@
 
 use jurat_format::value::{Map, Val, shown};
 
+use super::super::compiled::Words;
 use super::super::execution::{Status, TurnRecord};
 use super::super::state::verified;
 use super::super::{Edge, FailureCategory, Route, State, StateUpdate, Target, TurnFailure, route};
@@ -207,15 +208,16 @@ impl Traversal<'_> {
         }
         let node = self.node();
         let turn = &mut self.turn;
-        let sent = turn.input.as_ref().map_or_else(|| node.question.text.clone(), |it| it.question.clone());
+        let Words { question, system, .. } = &turn.words;
+        let sent = turn.input.as_ref().map_or_else(|| question.clone(), |it| it.question.clone());
         let is_whole = turn.input.as_ref().is_some_and(|it| it.prior.is_none());
         let dialogue = &mut turn.dialogue;
         let asked = Some(std::mem::take(&mut dialogue.asked)).filter(|_| is_whole).unwrap_or_default();
-        self.log.add(node.agent.as_deref().unwrap_or(&self.name), &node.system, &sent, &dialogue.trace, asked);
+        self.log.add(node.agent.as_deref().unwrap_or(&self.name), system, &sent, &dialogue.trace, asked);
         self.history.push(TurnRecord {
             node_id: node.id.clone(),
-            question_text: node.question.text.clone(),
-            sent: Some(sent).filter(|it| *it != node.question.text),
+            question_text: question.clone(),
+            sent: Some(sent).filter(|it| it != question),
             usage: dialogue.usage,
             cost_usd: dialogue.cost_usd,
             tool_uses: dialogue.tool_uses.clone(),

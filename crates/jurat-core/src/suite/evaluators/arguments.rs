@@ -9,8 +9,10 @@ use crate::evaluator::binding::{self, Origin};
 use crate::evaluator::{Scripts, builtin};
 use crate::foreign;
 use crate::suite::lost::Part;
+use crate::suite::prompts;
 use crate::suite::task::{Evaluate, Gate, Selection, Task, TaskKind};
 use crate::suite::{Evaluator, EvaluatorKind, Suite, unusable_code};
+use crate::transform::Transform;
 
 /// Reads what the functions of TypeScript and JavaScript evaluators take.
 pub(in crate::suite) fn read_script_signatures(suite: &mut Suite, reading: &mut Reading<'_>, scripts: &dyn Scripts) {
@@ -33,13 +35,17 @@ pub(in crate::suite) fn read_script_signatures(suite: &mut Suite, reading: &mut 
 /// own name.
 pub(in crate::suite) fn join(suite: &mut Suite, reading: &mut Reading<'_>) {
     let named = |suite: &Suite, name: &str| {
-        suite.tasks.iter().any(|it| matches!(&it.kind, TaskKind::Evaluate(it) if it.evaluator.value == name))
+        let is_run = |it: &Task| matches!(&it.kind, TaskKind::Evaluate(it) if it.evaluator.value == name);
+        suite.tasks.iter().any(is_run) || transforms(suite).any(|it| it.value == name)
     };
     let unnamed: Vec<Task> =
         suite.evaluators.iter().filter(|it| !named(suite, &it.name.value)).map(task_of_its_own).collect();
     // A file that is lost may have had the task that names it.
     if !suite.lost.unnamed(Part::Task) {
         suite.tasks.extend(unnamed);
+    }
+    for name in transforms(suite) {
+        reading.problems.extend(unusable_transform(suite, name));
     }
     let Suite { tasks, evaluators, lost, .. } = suite;
     for task in tasks {
@@ -56,6 +62,26 @@ pub(in crate::suite) fn join(suite: &mut Suite, reading: &mut Reading<'_>) {
                 reading.problem(unknown_evaluator(name, evaluators));
             }
         }
+    }
+}
+
+/// The evaluators that transform what is judged.
+fn transforms(suite: &Suite) -> impl Iterator<Item = &Spanned<String>> {
+    let of_tasks = suite.tasks.iter().filter_map(|it| it.transform.as_ref());
+    of_tasks.chain(suite.ask.iter().filter_map(|it| it.transform.as_ref())).filter_map(Transform::evaluator)
+}
+
+/// A transform by an evaluator that is not there, or that gives a score and not a value.
+fn unusable_transform(suite: &Suite, name: &Spanned<String>) -> Option<Problem> {
+    match suite.evaluators.iter().find(|it| it.name.value == name.value) {
+        Some(Evaluator { kind: EvaluatorKind::Builtin(_), .. }) => {
+            let message = format!("`{}` is built in and gives a score, so it transforms nothing", name.value);
+            let problem = Problem::new(&codes::WRONG_VALUE, message).at(name.span, "a built-in evaluator");
+            Some(problem.help("a transform is a function of yours: `source: {file: …}`"))
+        }
+        Some(_) => None,
+        None if suite.lost.has(Part::Evaluator, &name.value) => None,
+        None => Some(unknown_evaluator(name, &suite.evaluators)),
     }
 }
 
@@ -155,8 +181,13 @@ pub(in crate::suite) fn read_with(
                 path.map(|it: Spanned<FieldPath>| Origin::Path(it.value))
             }
             (_, Some([only])) if only.key == "value" => Some(Origin::Literal(only.value.to_val().into_owned())),
+            (_, Some([only])) if only.key == "text" => {
+                let text = prompts::filled(reading, &format!("`text` of `{}`", entry.key), &only.value);
+                text.map(|it| Origin::Text(Box::new(it.prompt)))
+            }
             (_, Some(_)) => {
-                reading.wrong_type(&format!("`{}` in `with`", entry.key), "a path, a value or `{value: …}`", node);
+                let needs = "a path, a value, `{value: …}` or `{text: …}`";
+                reading.wrong_type(&format!("`{}` in `with`", entry.key), needs, node);
                 None
             }
             _ => Some(Origin::Literal(node.to_val().into_owned())),

@@ -27,12 +27,14 @@ use std::time::Duration;
 
 pub(crate) use flaws::examine;
 
+use super::prompts::{self, PromptRead};
 use super::{Suite, defined_case, task};
 use crate::compat::karenina::scenario as stored;
 use crate::scenario::{Scenario, definition};
 use crate::suite::lost::{Lost, Part};
 use crate::template::Trait;
 pub use edge::EdgeText;
+use jurat_format::choices;
 use jurat_format::codes;
 use jurat_format::duration;
 use jurat_format::field::{DESCRIPTION, Defaulted, Field, METADATA};
@@ -60,6 +62,10 @@ pub struct ScenarioText {
     pub edges: Vec<EdgeText>,
     /// Its outcomes, one for each of the scenario's.
     pub outcomes: Vec<OutcomeText>,
+    /// What its questions, what would be right and its system messages are filled from.
+    pub reads: Vec<PromptRead>,
+    /// Where it says that it is about rows.
+    pub over: Option<Span>,
     /// The rubric that it names.
     pub rubric: Option<Spanned<String>>,
     /// The models that it names, those of its nodes included: roles, or `provider/model`.
@@ -81,6 +87,8 @@ impl From<Scenario> for ScenarioText {
             edges: vec![EdgeText::default(); scenario.edges.len()],
             outcomes: vec![OutcomeText::default(); scenario.outcomes.len()],
             entry: None,
+            reads: Vec::new(),
+            over: None,
             rubric: None,
             models: Vec::new(),
             tools: Vec::new(),
@@ -88,6 +96,14 @@ impl From<Scenario> for ScenarioText {
             lost: Lost::default(),
             scenario,
         }
+    }
+}
+
+choices! {
+    /// What a scenario is held about.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Over {
+        Records = "records",
     }
 }
 
@@ -113,7 +129,13 @@ const RUBRIC: Field<node::Named<Vec<Trait>>> = Field::optional(
     node::RUBRIC_SHAPE,
     "the traits that every turn is rated by, or the name of an entry of `rubrics`",
 );
-const SYSTEM: Field<String> = Field::optional("system", shape::STRING, "the system prompt of the subject");
+const OVER: Field<Over> = Field::optional(
+    "over",
+    shape::choice(),
+    "`records` holds the conversation once for each row of `records`, whose fields questions, expected values, edges, outcomes and tasks see",
+)
+.default_words("held once");
+const SYSTEM: Key = Key::optional("system", prompts::FORM, "the system prompt of the subject");
 const MODELS: Field<node::Models> = Field::optional("models", node::MODELS_SHAPE, "the models for subject and parser")
     .or(&["model_override"])
     .default_words("the roles `subject` and `parser`");
@@ -130,13 +152,14 @@ static SCENARIO: Object = Object {
     keys: &[
         NAME.key,
         DESCRIPTION.key,
+        OVER.key,
         ENTRY.key,
         NODES,
         EDGES,
         OUTCOMES,
         TASKS,
         RUBRIC.key,
-        SYSTEM.key,
+        SYSTEM,
         MODELS.key,
         TOOLS.key,
         TURN_LIMIT.key,
@@ -239,13 +262,16 @@ fn scenario(
 /// What a scenario says about itself as a whole.
 fn frame(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioText) {
     let description = fields.read(reading, &DESCRIPTION);
-    let (entry, system) = (fields.read(reading, &ENTRY), fields.read(reading, &SYSTEM));
+    let entry = fields.read(reading, &ENTRY);
+    text.scenario.over_records = matches!(fields.read(reading, &OVER), Some(Over::Records));
+    text.over = fields.key_span(&OVER).filter(|_| text.scenario.over_records);
+    let system = fields.node(&SYSTEM).and_then(|it| node::words(reading, "`system`", it, text));
     let is_entry_lost = fields.may_mean(&ENTRY) || (fields.node(&ENTRY.key).is_some() && entry.is_none());
     text.lost.add_if(is_entry_lost, &[Part::Entry]);
     text.entry = entry.as_ref().map(|it| it.span);
     text.scenario.description = description.unwrap_or_default();
     text.scenario.entry = entry.map(|it| it.value).unwrap_or_default();
-    text.scenario.system = system;
+    (text.scenario.system, text.scenario.system_prompt) = system.map_or((None, None), |it| (Some(it.0), it.1));
     if let Some(models) = fields.read(reading, &MODELS) {
         text.models.extend(models.names);
         text.scenario.models = models.models;

@@ -10,10 +10,11 @@ use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val};
 
-use super::super::{judging, rubric, template};
+use super::super::{judging, prompts, rubric, template};
 use super::ScenarioText;
 use crate::compat::karenina::question_id;
 use crate::compat::karenina::scenario::model_named;
+use crate::prompt::Prompt;
 use crate::scenario::{Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, when};
 use crate::suite::lost::Part;
 use crate::template::{Template, Trait};
@@ -40,10 +41,10 @@ const DESCRIPTION: Field<String> = field::DESCRIPTION.or_null();
 const ID: Field<Spanned<String>> = Field::optional("id", shape::TEXT, "its id, when nodes are a list").or(&["node_id"]);
 const QUESTION: Key = Key::required(
     "question",
-    const { Form::Either(&[Form::Text, Form::Object(&STORED_QUESTION)]) },
+    const { Form::Either(&[Form::Text, prompts::TEMPLATE_FORM, Form::Object(&STORED_QUESTION)]) },
     "what is asked, or an object with `question` and `raw_answer`",
 );
-const RAW_ANSWER: Field<String> = Field::optional("raw_answer", shape::STRING, "the right answer, in words").or_null();
+const RAW_ANSWER: Key = Key::optional("raw_answer", prompts::FORM, "the right answer, in words").or_null();
 const EXAMPLES: Field<Vec<(String, String)>> = Field::optional(
     "examples",
     EXAMPLES_SHAPE,
@@ -68,7 +69,7 @@ const MODELS: Field<Models> = Field::optional("models", MODELS_SHAPE, "the model
     .or(&["model_override"])
     .or_null()
     .default_words("those of the scenario");
-const SYSTEM: Field<String> = Field::optional("system", shape::STRING, "the system prompt of the subject")
+const SYSTEM: Key = Key::optional("system", prompts::FORM, "the system prompt of the subject")
     .or_null()
     .default_words("that of the scenario");
 const TOOLS: Field<Vec<Spanned<String>>> = Field::optional(
@@ -97,12 +98,12 @@ static NODE: Object = Object {
         ID.key,
         DESCRIPTION.key,
         QUESTION,
-        RAW_ANSWER.key,
+        RAW_ANSWER,
         EXAMPLES.key,
         TEMPLATE.key,
         RUBRIC.key,
         MODELS.key,
-        SYSTEM.key,
+        SYSTEM,
         TOOLS.key,
         TOOL_FILTER.key,
         STATE_UPDATE,
@@ -114,7 +115,7 @@ static NODE: Object = Object {
 
 pub(super) const FORM: Form = Form::Object(&NODE);
 
-const TEXT: Field<String> = Field::required("question", shape::STRING, "the question");
+const TEXT: Key = Key::required("question", prompts::FORM, "the question");
 const KEYWORDS: Key = Key::optional("keywords", Form::Any, "keywords; stored and not used").or(&["tags"]);
 const DATE_CREATED: Key = Key::optional("date_created", Form::Any, "when it was written; stored and not used");
 const DATE_MODIFIED: Key = Key::optional("date_modified", Form::Any, "when it was changed; stored and not used");
@@ -133,8 +134,8 @@ const STORED_ID: Key = Key::optional("id", Form::Any, "the id that Karenina give
 static STORED_QUESTION: Object = Object {
     what: "a question",
     keys: &[
-        TEXT.key,
-        RAW_ANSWER.key,
+        TEXT,
+        RAW_ANSWER,
         EXAMPLES.key,
         KEYWORDS,
         DATE_CREATED,
@@ -152,7 +153,7 @@ static STORED_QUESTION: Object = Object {
 };
 
 /// The keys of a question that have a place of their own.
-const OWN: [Key; 4] = [TEXT.key, RAW_ANSWER.key, EXAMPLES.key, STORED_ID];
+const OWN: [Key; 4] = [TEXT, RAW_ANSWER, EXAMPLES.key, STORED_ID];
 
 const EXAMPLE_QUESTION: Field<String> = Field::required("question", shape::STRING, "the question");
 const ANSWER: Field<String> = Field::required("answer", shape::STRING, "the answer");
@@ -203,7 +204,7 @@ fn read(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
         return;
     };
     let id = fields.own_id(reading, key, &ID, "node", "edges and conditions call it by its id");
-    let question = question(reading, &fields);
+    let question = question(reading, &fields, text);
     let rest = rest(reading, &fields, text);
     let (Some(id), Some((question, question_span))) = (id.clone(), question) else {
         lose(text, id);
@@ -233,34 +234,65 @@ fn lose(text: &mut ScenarioText, id: Option<Spanned<String>>) {
 }
 
 /// What to do about a placeholder in what a node says.
-const UNFILLED: &str =
-    "write the value itself: a scenario has no rows; to ask the same of many rows, use `records` and `ask`";
+const UNFILLED: &str = "write the value itself, or let the scenario be `over: records`, so that rows fill it; `${state.…}` is what is known from earlier turns";
+
+/// What a node says: the text as it is written, and the same with its placeholders where cases fill them. Rows fill all of them; without rows, those of
+/// the state are there for all texts that have one.
+pub(super) fn words(
+    reading: &mut Reading<'_>,
+    what: &str,
+    node: &Node<'_>,
+    text: &mut ScenarioText,
+) -> Option<(String, Option<Prompt>)> {
+    if let Some(written) = node.as_str() {
+        let reads_state = |it: &Prompt| it.holes().iter().any(|it| it.path.root() == Some("state"));
+        if !text.scenario.over_records && !reads_state(&Prompt::parse(written)) {
+            judging::unfilled(reading, node, UNFILLED);
+            return Some((written.to_owned(), None));
+        }
+    } else if node.entries().is_none() {
+        reading.wrong_type(what, "text, `{jinja: …}` or `{file: …}`", node);
+        return None;
+    }
+    let filled = prompts::filled(reading, what, node)?;
+    text.reads.extend(filled.reads);
+    let written = filled.prompt.text().to_owned();
+    let is_filled = filled.prompt.is_template() || !filled.prompt.holes().is_empty();
+    Some((written, is_filled.then_some(filled.prompt)))
+}
 
 /// What a node asks, and where that stands.
-fn question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<(Question, Span)> {
+fn question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioText) -> Option<(Question, Span)> {
     let node = fields.node(&QUESTION)?;
-    let raw_answer = fields.node(&RAW_ANSWER.key).map(|_| fields.read(reading, &RAW_ANSWER));
+    let raw_answer = fields.node(&RAW_ANSWER).map(|it| words(reading, &RAW_ANSWER.quoted(), it, text));
     let examples = fields.read(reading, &EXAMPLES);
     let mut question = match &node.content {
-        Content::Map(_) => {
+        Content::Map(_) if !prompts::is_prompt(node) => {
             let inside = STORED_QUESTION.fields(reading, node)?;
-            stored_question(reading, &inside)?
+            stored_question(reading, &inside, text)?
         }
-        _ => Question { text: reading.text(&QUESTION.quoted(), node)?.value, ..Question::default() },
+        _ => {
+            let (text, prompt) = words(reading, &QUESTION.quoted(), node, text)?;
+            Question { text, prompt, ..Question::default() }
+        }
     };
-    judging::unfilled(reading, node.get(TEXT.key.name).unwrap_or(node), UNFILLED);
     if let Some(answer) = raw_answer {
-        question.raw_answer = answer;
+        (question.raw_answer, question.answer_prompt) = answer.map_or((None, None), |it| (Some(it.0), it.1));
     }
     question.examples.extend(examples.unwrap_or_default());
     Some((question, node.span))
 }
 
-fn stored_question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Question> {
-    let text = fields.read(reading, &TEXT);
-    let raw_answer = fields.read(reading, &RAW_ANSWER);
+fn stored_question(
+    reading: &mut Reading<'_>,
+    fields: &Fields<'_, '_>,
+    scenario: &mut ScenarioText,
+) -> Option<Question> {
+    let text = fields.node(&TEXT).and_then(|it| words(reading, &TEXT.quoted(), it, scenario));
+    let raw_answer = fields.node(&RAW_ANSWER).and_then(|it| words(reading, &RAW_ANSWER.quoted(), it, scenario));
+    let (raw_answer, answer_prompt) = raw_answer.map_or((None, None), |it| (Some(it.0), it.1));
     let examples = fields.read(reading, &EXAMPLES).unwrap_or_default();
-    let text = text?;
+    let (text, prompt) = text?;
     let mut stored: Map<'static> = Map::default();
     for key in STORED_QUESTION.keys.iter().filter(|it| OWN.iter().all(|own| own.name != it.name)) {
         if let Some(value) = fields.node(&key.or_null()).map(|it| it.to_val().into_owned())
@@ -275,7 +307,7 @@ fn stored_question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option
     {
         stored.insert(STORED_ID.name.into(), id);
     }
-    Some(Question { text, raw_answer, examples, stored })
+    Some(Question { text, raw_answer, prompt, answer_prompt, examples, stored })
 }
 
 fn read_examples(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<(String, String)>> {
@@ -319,8 +351,8 @@ fn rest(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioT
     {
         node.rubric = rubric::read(reading, &QUESTION_RUBRIC.quoted(), it);
     }
-    fields.node(&SYSTEM.key).into_iter().for_each(|it| judging::unfilled(reading, it, UNFILLED));
-    node.system = fields.read(reading, &SYSTEM);
+    let system = fields.node(&SYSTEM).and_then(|it| words(reading, &SYSTEM.quoted(), it, text));
+    (node.system, node.system_prompt) = system.map_or((None, None), |it| (Some(it.0), it.1));
     if let Some(read) = fields.read(reading, &MODELS) {
         text.models.extend(read.names);
         node.models = read.models;

@@ -10,7 +10,7 @@ use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Kind, Node, Span, Spanned, Val, Value, shown};
 
 use super::VERIFY_WITH;
-use crate::comparison::operator_value;
+use crate::comparison::{self, operator_value};
 use crate::template::definition::{is_trace, unusable, usual_operator};
 use crate::template::{Field, GroundTruth, GroundTruthCase};
 
@@ -42,7 +42,12 @@ pub(super) fn read_ground_truth(reading: &mut Reading<'_>, name: &str, node: &No
         _ if node.get(MARK.name).is_some() => Some(node),
         _ => None,
     };
-    let Some(inner) = inner else { return Some(GroundTruth::Value(node.to_val().into_owned())) };
+    let Some(inner) = inner else {
+        return match comparison::looked_up(reading, "`ground_truth`", node) {
+            Some(path) => path.map(GroundTruth::Found),
+            None => Some(GroundTruth::Value(node.to_val().into_owned())),
+        };
+    };
     let keys = CONDITIONAL.fields(reading, inner)?;
     let source = keys.read(reading, &SOURCE);
     if let Some(source) = &source
@@ -106,7 +111,7 @@ pub(super) fn schema_of(ground_truth: &GroundTruth) -> Option<Value> {
         }
     }
     match ground_truth {
-        GroundTruth::None => None,
+        GroundTruth::None | GroundTruth::Found(_) => None,
         GroundTruth::Value(value) => of(value),
         GroundTruth::Conditional { default, .. } => of(&default.value),
     }
@@ -135,7 +140,7 @@ pub(super) fn check_truths(
         return;
     };
     let truths: Vec<(&Value, Option<&Operator>)> = match &field.ground_truth {
-        GroundTruth::None => Vec::new(),
+        GroundTruth::None | GroundTruth::Found(_) => Vec::new(),
         GroundTruth::Value(value) => vec![(value, field.verify_with.as_ref())],
         GroundTruth::Conditional { cases, default, .. } => {
             let cases = cases.iter().map(|(_, case)| case).chain([default]);

@@ -27,6 +27,7 @@ fn field_value(field: &Field) -> Value {
     match &field.ground_truth {
         GroundTruth::None => {}
         GroundTruth::Value(value) => members.push(("ground_truth", value.clone())),
+        GroundTruth::Found(path) => members.push(("ground_truth", Val::from(format!("${{{path}}}")))),
         GroundTruth::Conditional { source, cases, default } => {
             let cases: Map<'static> = cases.iter().map(|(text, case)| (text.clone(), case_value(case))).collect();
             let conditional =
