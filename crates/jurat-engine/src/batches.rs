@@ -17,7 +17,7 @@ use jurat_core::case::CaseState;
 use jurat_core::judge::Marks;
 use jurat_core::plan::{CaseIx, CaseName, Plan, TaskIx};
 use jurat_core::report::{CaseReport, TaskReport, TaskTotal};
-use jurat_core::suite::{CaseKind, Records, Task};
+use jurat_core::suite::{Records, Task};
 use jurat_core::verdict::{CaseVerdict, Verdict};
 use jurat_format::problem::Problem;
 use jurat_format::value::{FieldPath, Span, Spanned, Step, Val};
@@ -266,7 +266,7 @@ impl<'b> Batches<'b> {
 /// Puts the cases of a row that has no usable id: it is known by its content.
 fn unnamed(store: &CaseStore<'_>, block: &mut BlockBuilder, (ix, at, text): (usize, &RowAt, &str), verdict: &Verdict) {
     let id = RowId::Content(xxh3_128(text.as_bytes()));
-    let name = CaseName { id: "", kind: CaseKind::Records, tags: Vec::new() };
+    let name = CaseName::of_row("", Vec::new());
     let state = CaseState::without_evidence(store.plan, &name, verdict);
     for (_, case_ix) in store.layout.cases(store.layout.of_row(ix as u64)) {
         let (id, base, took) = (&id, &Val::Null, Duration::ZERO);
