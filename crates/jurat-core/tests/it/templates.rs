@@ -605,12 +605,11 @@ fn schema() -> impl Strategy<Value = Value> {
     select(schemas.map(json).to_vec())
 }
 
-/// What a ground truth is read as: `${path}` alone is found in each case.
-fn read_truth(value: Value) -> GroundTruth {
-    let path = value.as_str().and_then(|it| it.strip_prefix("${")?.strip_suffix('}'));
-    match path.and_then(|it| FieldPath::parse(it).ok()) {
-        Some(path) => GroundTruth::Found(path),
-        None => GroundTruth::Value(value),
+/// What a ground truth is read as: `${path}` alone is found in each case. `None` where reading refuses it, because no path stands there.
+fn read_truth(value: Value) -> Option<GroundTruth> {
+    match value.as_str().and_then(|it| it.strip_prefix("${")?.strip_suffix('}')) {
+        Some(path) => FieldPath::parse(path).ok().map(GroundTruth::Found),
+        None => Some(GroundTruth::Value(value)),
     }
 }
 
@@ -633,9 +632,11 @@ pub(crate) fn arbitrary_template() -> impl Strategy<Value = Template> {
         ]
     };
     let judged = prop_oneof![
-        3 => fitted().prop_map(|(operator, value)| (value.map_or(GroundTruth::None, read_truth), Some(operator))),
+        3 => fitted().prop_filter_map("a path", |(operator, value)| {
+            Some((value.map_or(Some(GroundTruth::None), read_truth)?, Some(operator)))
+        }),
         1 => value().prop_filter("fits no set", |it| !matches!(it, Val::List(_) | Val::Map(_)))
-            .prop_map(|it| (read_truth(it), None)),
+            .prop_filter_map("a path", |it| Some((read_truth(it)?, None))),
         1 => (proptest::collection::btree_map(text(), case(), 0..3), case()).prop_map(|(cases, default)| {
             let source = "node_results.first.parsed.kind".to_owned();
             (GroundTruth::Conditional { source, cases: cases.into_iter().collect(), default }, None)
