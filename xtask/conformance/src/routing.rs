@@ -77,6 +77,7 @@ fn state(written: &Val<'_>) -> State {
         node_visits: visits.map(|it| it.iter().map(visit).collect()).unwrap_or_default(),
         accumulated: written.get("accumulated").map_or_else(|| Val::Map(Map::default()), owned),
         node_results: map(written.get("node_results")),
+        row: None,
         failure: None,
     }
 }

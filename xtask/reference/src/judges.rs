@@ -6,6 +6,7 @@ use jurat_core::judge::{READY, Ready};
 use jurat_core::suite::judge_file::{INPUT, JUDGE_FILE, STEP};
 use jurat_core::suite::{ExpectedValue, JudgeFile, TaskComparison};
 use jurat_format::form::Object;
+use jurat_format::value::Value;
 
 const INTRODUCTION: &str = "# Ready judges
 
@@ -130,11 +131,16 @@ fn compared(comparison: &TaskComparison) -> String {
     let path = comparison.path.as_ref().map(|it| it.value.to_string()).unwrap_or_default();
     let operator = comparison.operator.value.entry().snake_case();
     let expected = match comparison.expected.as_ref().map(|it| &it.value) {
-        Some(ExpectedValue::Literal(value)) => value.as_str().map_or_else(|| value.to_json(), str::to_owned),
+        Some(ExpectedValue::Literal(value)) => shown(value),
         Some(ExpectedValue::Path(path)) => format!("${{{path}}}"),
+        Some(ExpectedValue::Filled(filled)) => shown(&filled.written),
         None => String::new(),
     };
     format!("`{path}` `{operator}` `{expected}`")
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_json(), str::to_owned)
 }
 
 fn capitalised(text: &str) -> String {

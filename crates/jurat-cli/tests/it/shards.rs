@@ -38,9 +38,9 @@ const REPLIES: &str = r#"{"match": {"contains": "7"}, "reply": {"label": "rude",
 /// Rows of which every fifth is equal to another, and blank lines among them.
 fn rows(n: usize) -> String {
     let row = |ix: usize| {
-        let (number, language) = (if ix % 5 == 4 { 1000 } else { ix }, if ix % 3 == 0 { "de" } else { "en" });
+        let (number, language) = (if ix % 5 == 4 { 1000 } else { ix }, if ix.is_multiple_of(3) { "de" } else { "en" });
         let customer = number % 4;
-        let blank = if ix % 11 == 0 { "\n" } else { "" };
+        let blank = if ix.is_multiple_of(11) { "\n" } else { "" };
         let language = if number == 1000 { "en" } else { language };
         format!("{{\"answer\": \"answer {number}\", \"language\": \"{language}\", \"customer\": {customer}}}\n{blank}")
     };
