@@ -198,14 +198,6 @@ def test_importing_the_package_imports_no_engine() -> None:
     assert not {"ray", "pyspark", "daft", "dask", "pyarrow", "pandas"} & set(loaded)
 
 
-def test_daft_has_the_results_of_one_process() -> None:
-    daft = pytest.importorskip("daft")
-    import jurat.daft
-
-    results = jurat.daft.evaluate(daft.from_arrow(TABLE), SUITE, carry=["amount"]).to_arrow()
-    assert results.to_pylist() == SUITE.evaluator(carry=["amount"], strings=True)(TABLE).to_pylist()
-
-
 @pytest.mark.skipif(not hasattr(os, "kill"), reason="the system has no signals")
 def test_an_interrupt_ends_a_batch() -> None:
     script = (

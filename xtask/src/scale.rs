@@ -1,6 +1,6 @@
 //! `cargo xtask scale`: the package inside the engines that distribute rows.
 //!
-//! Their packages are large and slow to start, so `test` runs Daft only. Spark needs a Java runtime (17 or later) on the machine.
+//! Their packages are large, slow to start, and want other versions of pyarrow than the tests of the package, so `test` runs none of them. Spark needs a Java runtime (17 or later) on the machine.
 
 use chores::chore::{Arguments, Chore, Failure};
 use chores::python;

@@ -1,4 +1,4 @@
-//! What a value is compared with, where each case fills it: `"due: ${amount}"`, a list or an object with placeholders in it, or `{jinja: …}`.
+//! What a value is compared with, where each case fills it: `"due: ${amount}"`, a list or an object with placeholders in it, `{jinja: …}`, or `{literal: …}`, which is not filled.
 
 use jurat_compare::Fill;
 use jurat_format::reader::Reading;
@@ -20,6 +20,8 @@ pub struct FilledValue {
 #[derive(Debug, Clone, PartialEq)]
 enum Part {
     Value(Value),
+    /// `{literal: …}`: a value with `${` in it that is meant as it is.
+    Literal(Value),
     /// `${path}` alone: the value itself.
     Path(FieldPath),
     /// A text with placeholders.
@@ -47,7 +49,7 @@ impl Fill for FilledValue {
 impl Part {
     fn fill(&self, context: Context<'_>) -> Result<Value, String> {
         match self {
-            Part::Value(value) => Ok(value.clone()),
+            Part::Value(value) | Part::Literal(value) => Ok(value.clone()),
             Part::Path(path) => match context.find(path) {
                 Ok(found) => Ok(found.into_owned().into_owned()),
                 Err(missing) => Err(format!("`{path}` finds nothing: {}", missing.explain(path))),
@@ -74,11 +76,14 @@ fn part(reading: &mut Reading<'_>, node: &Node<'_>, reads: &mut Vec<Spanned<Fiel
             Ok(if is_filled { Part::List(parts) } else { whole() })
         }
         Content::Map(entries) => {
-            if let [only] = entries.as_slice()
-                && only.key == "jinja"
-                && let Some(text) = only.value.as_str()
-            {
-                return jinja(reading, Spanned::new(text.to_owned(), only.value.span), reads);
+            if let [only] = entries.as_slice() {
+                match (&*only.key, only.value.as_str()) {
+                    ("jinja", Some(text)) => {
+                        return jinja(reading, Spanned::new(text.to_owned(), only.value.span), reads);
+                    }
+                    ("literal", _) => return Ok(Part::Literal(only.value.to_val().into_owned())),
+                    _ => {}
+                }
             }
             let members = entries.iter().map(|it| Ok((it.key.clone().into_owned(), part(reading, &it.value, reads)?)));
             let members = members.collect::<Result<Vec<(String, Part)>, ()>>()?;

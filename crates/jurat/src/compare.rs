@@ -18,7 +18,7 @@
 //! Assertion::new("near", "answer", primitive("numeric_tolerance").with("tolerance", 0.05).against(12));
 //! ```
 
-use jurat_format::value::Val;
+use jurat_format::value::{Val, Value};
 use serde::{Serialize, Serializer};
 
 use crate::members::Members;
@@ -87,12 +87,34 @@ impl Comparison {
             }
         }
         if let Some(expected) = expected {
-            members.given("expected_value", expected);
+            members.given("expected_value", expected.map(as_given));
         }
         if fails_when_missing {
             members.put("missing", "fail");
         }
         members
+    }
+}
+
+/// The operand as the definition writes it. Texts with `${…}` in them are filled from each case there; what a program gives is compared as it is, but for
+/// [`found_at`].
+fn as_given(value: Value) -> Value {
+    let is_found = value.as_str().is_some_and(|it| it.starts_with("${") && it.ends_with('}'));
+    if is_found || !would_be_filled(&value) {
+        return value;
+    }
+    Val::Map([("literal", value)].into_iter().collect())
+}
+
+fn would_be_filled(value: &Value) -> bool {
+    match value {
+        Val::Str(text) => text.contains("${"),
+        Val::List(items) => items.iter().any(would_be_filled),
+        Val::Map(map) => {
+            let is_form = map.len() == 1 && ["jinja", "literal"].iter().any(|it| map.get(it).is_some());
+            is_form || map.iter().any(|(_, it)| would_be_filled(it))
+        }
+        _ => false,
     }
 }
 

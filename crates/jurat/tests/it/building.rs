@@ -5,10 +5,10 @@ use std::path::Path;
 
 use jurat::compare::{self, equals, found_at, greater_than, is_not_empty, less_than, primitive};
 use jurat::{Aggregate, Ask, Assertion, Error, Judge, Model, Output, Prompt, RowFiles, RowType, Suite, SuiteBuilder};
-use jurat_core::suite::RowSource;
-use jurat_core::suite::{Suite as Written, load};
+use jurat_compare::Fill;
+use jurat_core::suite::{ExpectedValue, RowSource, Suite as Written, load};
 use jurat_format::source::{Files, ReadError};
-use jurat_format::value::parse_json;
+use jurat_format::value::{Context, Val, parse_json};
 use proptest::prelude::*;
 use serde_json::json;
 use tempfile::TempDir;
@@ -296,9 +296,14 @@ proptest! {
         let text = row.to_string();
         prop_assert_eq!(rows[0].value.get("row"), Some(&parse_json(&text).unwrap().value));
         let comparison = read.tasks[0].comparison.as_ref().and_then(|it| it.expected.as_ref()).map(|it| &it.value);
+        let compared_with = match comparison {
+            Some(ExpectedValue::Literal(value)) => Some(value.clone()),
+            Some(ExpectedValue::Filled(value)) => value.fill(Context::of(&Val::Null)).ok(),
+            _ => None,
+        };
         let text = json!([operand]).to_string();
         let expected = parse_json(&text).unwrap().value.into_owned();
-        prop_assert_eq!(comparison, Some(&jurat_core::suite::ExpectedValue::Literal(expected)));
+        prop_assert_eq!(compared_with, Some(expected));
         let jurat_core::suite::TaskKind::Judge(judge) = &read.tasks[1].kind else { panic!("it is a judge") };
         prop_assert_eq!(judge.prompt.chat.text(), format!("${{id}} {prompt}"));
     }
