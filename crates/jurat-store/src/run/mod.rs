@@ -90,7 +90,7 @@ pub use place::{ByteRange, RowPlace};
 pub use reader::{Effects, RunReader, StoredEvent, StoredSummary};
 pub(crate) use reader::{began_at_ms, last_at_ms};
 pub use row_scan::EachRow;
-pub use shard::{Difference, ShardMark, discard, discard_abandoned, is_local};
+pub use shard::{Difference, ShardMark, discard, is_local};
 pub use stats::EffectStats;
 pub use stored::{CaseErrors, CaseIdentity, StoredCase, StoredRow};
 pub use table::{CaseTexts, Digests, RowKey, RowKeys, digest, key_of};

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::claim::is_claimed;
 use super::reader::meta;
 use super::{Column, RunFileError, RunReader, StoredCase};
 use crate::database::{beside, refuse_network};
@@ -94,16 +93,5 @@ pub fn is_local(directory: &Path) -> bool {
 pub fn discard(run: &Path) {
     for ending in ["", "-wal", "-shm", "-journal", "-lock"] {
         let _ = std::fs::remove_file(beside(run, ending));
-    }
-}
-
-/// Removes the runs in a directory whose names begin like this and that no process writes: their writers were killed.
-pub fn discard_abandoned(directory: &Path, beginning: &str) {
-    let Ok(entries) = std::fs::read_dir(directory) else { return };
-    for path in entries.filter_map(|it| Some(it.ok()?.path())) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.starts_with(beginning) && name.ends_with(".jurat") && !is_claimed(&path) {
-            discard(&path);
-        }
     }
 }

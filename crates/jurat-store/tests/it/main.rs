@@ -7,6 +7,7 @@ mod golden;
 mod ids;
 mod journals;
 mod parquet;
+mod parts;
 mod projects;
 mod records;
 mod reference;
