@@ -49,7 +49,8 @@ def test_a_notebook_runs_and_shows_results(tmp_path: Path) -> None:
         if output["output_type"] == "execute_result" and "text/html" in output["data"]
     ]
     assert "<svg" in shown[0] and "<svg" in shown[1]
-    assert "2 cases" in shown[2] and "50.0% passed" in shown[2] and "<td>small</td>" in shown[2]
+    assert "1 of 2 counted task results failed, in 1 of 2 cases" in shown[2] and "pass rate 50.0% (95 % interval 9.5% – 90.5%)" in shown[2]
+    assert "<title>small: 1 passed, 1 failed</title>" in shown[2] and "<title>small: 50.0%, 95 % interval 9.5% to 90.5%</title>" in shown[2]
     assert "starts at hello" in shown[3] and "<svg" in shown[3]
     bars = [
         output["data"]["text/html"]
