@@ -209,7 +209,7 @@ pub(crate) fn row_markup(row: &RunRow) -> Markup {
     }
 }
 
-/// What a run came to: its conclusion where it has ended, else its state and how much is done.
+/// The conclusion of a run that has ended; otherwise its state and how much is done.
 fn result(row: &RunRow) -> Markup {
     html! {
         @match (&row.listing.entry.condition, row.facts.conclusion) {

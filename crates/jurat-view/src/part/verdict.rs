@@ -62,7 +62,7 @@ pub(crate) fn badge(look: Look) -> Markup {
     html! { span class={ "badge " (look.class) } { span.glyph aria-hidden="true" { (look.glyph) } " " (look.word) } }
 }
 
-/// What a run came to.
+/// The result of a run.
 pub(crate) fn conclusion(conclusion: Conclusion) -> Markup {
     let look = match conclusion {
         Conclusion::Passed => PASSED,
