@@ -40,6 +40,12 @@ impl JudgementLine {
                     tally.judged += u64::from(unit.judged());
                 }
                 self.pairs += 1;
+                if base.is_one_judged() && new.is_one_judged() {
+                    let difference = new.least() - base.least();
+                    self.least += difference;
+                    self.most += difference;
+                    return;
+                }
             }
         }
         self.least += new.least() - base.most();

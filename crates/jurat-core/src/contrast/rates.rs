@@ -42,20 +42,29 @@ impl RateLine {
             Standing::NotApplicable => return self.not_applicable += 1,
             Standing::Unknown => self.unknown += 1,
             Standing::Pair => {
-                if let (Some(base), Some(new)) = (base.rate(), new.rate()) {
-                    self.observed.push(base, new, cluster);
-                    self.moved[if new > base {
-                        0
-                    } else if new < base {
-                        2
-                    } else {
-                        1
-                    }] += 1;
+                if let (Some(was), Some(now)) = (base.rate(), new.rate()) {
+                    self.observe(was, now, cluster);
+                    if base.is_one_judged() && new.is_one_judged() {
+                        self.least.push(was, now, cluster);
+                        self.most.push(was, now, cluster);
+                        return;
+                    }
                 }
             }
         }
         self.least.push(base.most(), new.least(), cluster);
         self.most.push(base.least(), new.most(), cluster);
+    }
+
+    fn observe(&mut self, base: f64, new: f64, cluster: u32) {
+        self.observed.push(base, new, cluster);
+        self.moved[if new > base {
+            0
+        } else if new < base {
+            2
+        } else {
+            1
+        }] += 1;
     }
 
     /// How many pairs are unknown, and how many have nothing to compare.

@@ -66,29 +66,35 @@ pub enum Standing {
 }
 
 impl Repetitions {
+    #[inline]
     pub fn add(&mut self, ending: Ending) {
         self.0[ending as usize] += 1;
     }
 
+    #[inline]
     pub fn count(&self, ending: Ending) -> u32 {
         self.0[ending as usize]
     }
 
     /// How many repetitions there are. A unit that its side lacks has none.
+    #[inline]
     pub fn n(&self) -> u32 {
         self.0.iter().sum()
     }
 
+    #[inline]
     pub fn passed(&self) -> u32 {
         self.count(Ending::Passed)
     }
 
     /// How many of them passed or failed.
+    #[inline]
     pub fn judged(&self) -> u32 {
         self.count(Ending::Passed) + self.count(Ending::Failed)
     }
 
     /// The share of what was judged that passed.
+    #[inline]
     pub fn rate(&self) -> Option<f64> {
         let judged = self.judged();
         (judged > 0).then(|| f64::from(self.passed()) / f64::from(judged))
@@ -121,14 +127,20 @@ impl Repetitions {
     }
 
     /// Whether this unit of BASE and one of NEW can be compared.
+    #[inline]
     pub fn against(&self, new: &Repetitions) -> Standing {
+        if self.judged() > 0 && new.judged() > 0 {
+            return Standing::Pair;
+        }
         let nothing = [Ending::Skipped, Ending::Measured, Ending::Absent];
         let is_alike = self.only().is_some_and(|it| nothing.contains(&it)) && self.only() == new.only();
-        match (self.judged() > 0 && new.judged() > 0, is_alike) {
-            (true, _) => Standing::Pair,
-            (false, true) => Standing::NotApplicable,
-            (false, false) => Standing::Unknown,
-        }
+        if is_alike { Standing::NotApplicable } else { Standing::Unknown }
+    }
+
+    /// Whether there is one repetition, and it passed or failed: its rate is the least and the most that it can be.
+    #[inline]
+    pub(super) fn is_one_judged(&self) -> bool {
+        self.judged() == 1 && self.n() == 1
     }
 }
 

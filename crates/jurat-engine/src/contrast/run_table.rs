@@ -92,9 +92,15 @@ impl RunTable {
     }
 
     fn row_value(&self, case: CaseIx) -> Result<Option<Val<'static>>, ViewError> {
+        let text = self.row_text(case)?;
+        Ok(text.and_then(|it| parse_json(&it).map(|it| it.value.into_owned()).ok()))
+    }
+
+    /// The row of a case as JSON text, if it can still be read.
+    fn row_text(&self, case: CaseIx) -> Result<Option<String>, ViewError> {
         let Some(case) = self.view.reader().case(case)? else { return Ok(None) };
         match self.view.reader().row_text(&case) {
-            Ok(text) => Ok(parse_json(&text).map(|it| it.value.into_owned()).ok()),
+            Ok(text) => Ok(Some(text)),
             Err(RunFileError::SourceChanged { .. } | RunFileError::SourceUnreadable { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -252,6 +258,16 @@ impl Table for RunTable {
             return Ok(tags.to_vec());
         }
         Ok(self.row_value(CaseIx(case))?.map(|it| tags_of_row(&it)).unwrap_or_default())
+    }
+
+    fn has_tag(&self, case: u64, tag: &str) -> Result<bool, ViewError> {
+        if let Some(tags) = self.defined_tags(case / self.n_variants() as u64) {
+            return Ok(tags.iter().any(|it| it == tag));
+        }
+        let Some(text) = self.row_text(CaseIx(case))? else { return Ok(false) };
+        // Most rows of a million have no such tag, and searching a text costs a tenth of parsing it. An escape may spell it.
+        let may_have = text.contains(tag) || text.contains('\\');
+        Ok(may_have && parse_json(&text).is_ok_and(|it| tags_of_row(&it.value).iter().any(|it| it == tag)))
     }
 
     fn cluster_by(&self) -> Option<FieldPath> {

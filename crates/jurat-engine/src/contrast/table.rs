@@ -65,6 +65,11 @@ pub(super) trait Table {
     /// The tags of the case with this number.
     fn tags(&self, case: u64) -> Result<Vec<String>, ViewError>;
 
+    /// Whether the case with this number has a tag.
+    fn has_tag(&self, case: u64, tag: &str) -> Result<bool, ViewError> {
+        Ok(self.tags(case)?.iter().any(|it| it == tag))
+    }
+
     /// The path of what rows share, as the suite says.
     fn cluster_by(&self) -> Option<FieldPath>;
 

@@ -5,8 +5,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
@@ -26,7 +27,23 @@ pub(super) struct RowFiles {
 #[derive(Debug)]
 struct RowFile {
     file: File,
+    size: u64,
     is_unchanged: bool,
+}
+
+impl RowFile {
+    /// Whether all bytes of a range are there. A run file may name any length: nothing is allocated for one that the file
+    /// does not have.
+    fn read(&self, offset: u64, length: u64, bytes: &mut Vec<u8>) -> io::Result<bool> {
+        let length = usize::try_from(length).ok().filter(|_| offset.saturating_add(length) <= self.size);
+        let Some(length) = length else { return Ok(false) };
+        bytes.resize(length, 0);
+        match self.file.read_exact_at(bytes, offset) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 impl RowFiles {
@@ -78,14 +95,13 @@ impl RowFiles {
     ) -> Result<Vec<u8>, RunFileError> {
         let changed = || RunFileError::SourceChanged { name: name(sources, place.source) };
         let Some(ByteRange { offset, length }) = place.bytes else { return Err(changed()) };
-        let file = &mut self.file(sources, directory, place.source)?.file;
         let mut bytes = Vec::new();
-        let read = file
-            .seek(SeekFrom::Start(offset))
-            .and_then(|_| file.take(u64::from(length)).read_to_end(&mut bytes))
-            .map_err(|source| RunFileError::SourceUnreadable { name: name(sources, place.source), source })?;
-        // A file that has become shorter has changed.
-        if read == length as usize { Ok(bytes) } else { Err(changed()) }
+        match self.file(sources, directory, place.source)?.read(offset, u64::from(length), &mut bytes) {
+            Ok(true) => Ok(bytes),
+            // A file that has become shorter has changed.
+            Ok(false) => Err(changed()),
+            Err(source) => Err(RunFileError::SourceUnreadable { name: name(sources, place.source), source }),
+        }
     }
 
     /// Reads a part of a source; whether all of it is there.
@@ -97,14 +113,11 @@ impl RowFiles {
         span: &Range<u64>,
         bytes: &mut Vec<u8>,
     ) -> Result<bool, RunFileError> {
-        let file = &mut self.file(sources, directory, source)?.file;
-        bytes.clear();
-        let length = span.end.saturating_sub(span.start);
-        let read = file.seek(SeekFrom::Start(span.start)).and_then(|_| file.take(length).read_to_end(bytes));
-        Ok(read.is_ok_and(|it| it as u64 == length))
+        let file = self.file(sources, directory, source)?;
+        Ok(file.read(span.start, span.end.saturating_sub(span.start), bytes).unwrap_or_default())
     }
 
-    fn file(&mut self, sources: &[SourceHead], directory: &Path, source: u32) -> Result<&mut RowFile, RunFileError> {
+    fn file(&mut self, sources: &[SourceHead], directory: &Path, source: u32) -> Result<&RowFile, RunFileError> {
         use std::collections::hash_map::Entry;
         match self.open.entry(source) {
             Entry::Occupied(open) => Ok(open.into_mut()),
@@ -115,7 +128,7 @@ impl RowFiles {
                 let file = File::open(directory.join(&head.path)).map_err(unreadable)?;
                 let metadata = file.metadata().map_err(unreadable)?;
                 let is_unchanged = metadata.len() == head.size && mtime_ns(&metadata) == head.mtime_ns;
-                Ok(vacant.insert(RowFile { file, is_unchanged }))
+                Ok(vacant.insert(RowFile { file, size: metadata.len(), is_unchanged }))
             }
         }
     }

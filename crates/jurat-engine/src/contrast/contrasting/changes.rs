@@ -79,10 +79,16 @@ impl ChangedUnits {
     /// Adds a task to the units in which its rate changed.
     pub(super) fn add_task(&mut self, task: &str, ended: impl Fn(Unit) -> [Repetitions; 2]) {
         self.sets.with_task.clear();
+        // Neighbours mostly changed alike.
+        let mut last = None;
         for it in &mut self.units {
             let [base, new] = ended(it.unit());
             if base.rate() != new.rate() {
-                it.tasks = self.sets.with(it.tasks, task, &base, &new);
+                let change = (it.tasks, base, new);
+                let known = last.filter(|(before, _)| *before == change);
+                let (_, set) = known.unwrap_or_else(|| (change, self.sets.with(it.tasks, task, &base, &new)));
+                last = Some((change, set));
+                it.tasks = set;
             }
         }
     }
@@ -183,7 +189,7 @@ impl Contrasting<'_> {
             tasks: tasks.names,
             of_tasks: tasks.changes,
             is_flaky_in_base: base.is_flaky(),
-            is_critical: self.base.tags(base_side.case_ix)?.iter().any(|it| it == CRITICAL),
+            is_critical: self.base.has_tag(base_side.case_ix, CRITICAL)?,
             same_answer: same_answer(asked, cases),
             new: side(&new, cases[1], &codes[1]),
             base: base_side,
