@@ -32,47 +32,59 @@ pub(super) fn of_rows(
     is_meant: impl Fn(usize) -> bool,
 ) -> Result<Independence, RunFileError> {
     let n_variants = reader.head().n_variants();
+    // A row with one variant is one case: it is complete with its block, and need not be held.
+    let is_one_case = reader.head().variants.len() <= 1;
     let mut rows = Rows::default();
-    for task in tasks {
-        reader.each_verdict(*task, &mut |case, code| {
-            if is_meant(n_variants.variant(case)) {
-                rows.add(n_variants.place(case), code);
-            }
-        })?;
-    }
+    reader.each_block(tasks, &mut |block| {
+        for (case, codes) in block.cases().filter(|it| is_meant(n_variants.variant(it.0))) {
+            let tally = tally(codes);
+            if is_one_case { rows.count(tally) } else { rows.add(n_variants.place(case), tally) }
+        }
+    })?;
     Ok(rows.independence())
 }
 
-/// Passed and failed judgements of each row, by its place.
+fn tally(codes: impl Iterator<Item = Code>) -> Tally {
+    let mut tally = Tally::default();
+    for code in codes.filter(|it| matches!(it, Code::Passed | Code::Failed)) {
+        tally.passed += u64::from(code == Code::Passed);
+        tally.judged += 1;
+    }
+    tally
+}
+
+/// Passed and failed judgements of rows: how many rows have which, and by their place those that may get more.
 #[derive(Default)]
-struct Rows(Vec<(u32, u32)>);
+struct Rows {
+    complete: BTreeMap<Tally, u64>,
+    open: Vec<(u32, u32)>,
+}
 
 impl Rows {
-    fn add(&mut self, place: u64, code: Code) {
-        let is_passed = match code {
-            Code::Passed => true,
-            Code::Failed => false,
-            _ => return,
-        };
-        let place = place as usize;
-        if place >= self.0.len() {
-            self.0.resize(place + 1, (0, 0));
+    fn count(&mut self, tally: Tally) {
+        if tally.judged > 0 {
+            *self.complete.entry(tally).or_default() += 1;
         }
-        let (passed, judged) = &mut self.0[place];
-        *passed += u32::from(is_passed);
-        *judged += 1;
     }
 
-    fn independence(&self) -> Independence {
-        let mut clusters: BTreeMap<Tally, u64> = BTreeMap::new();
-        for (passed, judged) in self.0.iter().filter(|it| it.1 > 0) {
-            let tally = Tally { passed: u64::from(*passed), judged: u64::from(*judged) };
-            *clusters.entry(tally).or_default() += 1;
+    fn add(&mut self, place: u64, tally: Tally) {
+        let place = place as usize;
+        if place >= self.open.len() {
+            self.open.resize(place + 1, (0, 0));
         }
-        if clusters.keys().all(|it| it.judged == 1) {
+        let (passed, judged) = &mut self.open[place];
+        *passed += tally.passed as u32;
+        *judged += tally.judged as u32;
+    }
+
+    fn independence(mut self) -> Independence {
+        for (passed, judged) in std::mem::take(&mut self.open) {
+            self.count(Tally { passed: u64::from(passed), judged: u64::from(judged) });
+        }
+        if self.complete.keys().all(|it| it.judged == 1) {
             return Independence::Full;
         }
-        let found = effective_rate_counted(&clusters, Confidence::USUAL, Side::Both);
+        let found = effective_rate_counted(&self.complete, Confidence::USUAL, Side::Both);
         found.and_then(|it| it.effective).map_or(Independence::Unknown, Independence::Worth)
     }
 }

@@ -87,7 +87,7 @@ pub use log::{Logged, RunLog};
 pub use merge::{RunMerge, Shift};
 pub use pack::{Packed, pack};
 pub use place::{ByteRange, RowPlace};
-pub use reader::{Effects, RunReader, StoredEvent, StoredSummary};
+pub use reader::{BlockVerdicts, Effects, RunReader, StoredEvent, StoredSummary};
 pub(crate) use reader::{began_at_ms, last_at_ms};
 pub use row_scan::EachRow;
 pub use shard::{Difference, ShardMark, discard, is_local};

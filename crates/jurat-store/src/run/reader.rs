@@ -41,6 +41,25 @@ pub struct RunReader {
     rows: RefCell<RowFiles>,
 }
 
+/// The verdicts of the cases of a block, in some columns.
+#[derive(Debug)]
+pub struct BlockVerdicts {
+    first: u64,
+    n: usize,
+    cases: Option<Vec<u64>>,
+    codes: Vec<Vec<Code>>,
+}
+
+impl BlockVerdicts {
+    /// Each case with its verdicts, in the order of the columns that were asked for.
+    pub fn cases(&self) -> impl Iterator<Item = (CaseIx, impl Iterator<Item = Code>)> {
+        (0..self.n).map(|slot| {
+            let case = self.cases.as_ref().map_or(self.first + slot as u64, |it| it[slot]);
+            (CaseIx(case), self.codes.iter().map(move |it| it[slot]))
+        })
+    }
+}
+
 /// How many cases of a slice ended how, for the case as a whole or for a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredSummary {
@@ -211,6 +230,31 @@ impl RunReader {
             }
         }
         Ok(())
+    }
+
+    /// Hands on the verdicts of some columns block by block, so that whoever adds them up by case holds one block at a time.
+    pub fn each_block(&self, columns: &[Column], take: &mut dyn FnMut(&BlockVerdicts)) -> Result<(), RunFileError> {
+        let mut select = self.sqlite(self.connection.prepare_cached("SELECT id, first, n, cases FROM block"))?;
+        let mut rows = self.sqlite(select.query([]))?;
+        let part = |name, it| DatabaseError::of_part(&self.path, name, it);
+        while let Some(row) = self.sqlite(rows.next())? {
+            let (block, first): (i64, u64) = (self.sqlite(row.get(0))?, self.sqlite(row.get(1))?);
+            let (n, cases): (u64, Option<Vec<u8>>) = (self.sqlite(row.get(2))?, self.sqlite(row.get(3))?);
+            let n = n_slots(n).map_err(|it| part("block.n", it))?;
+            let cases = cases.map(|it| read_cases(&it, first, n)).transpose();
+            let cases = cases.map_err(|it| part("block.cases", it))?;
+            let codes = columns.iter().map(|it| self.codes_of_block(*it, block, n)).collect::<Result<_, _>>()?;
+            take(&BlockVerdicts { first, n, cases, codes });
+        }
+        Ok(())
+    }
+
+    fn codes_of_block(&self, column: Column, block: i64, n: usize) -> Result<Vec<Code>, RunFileError> {
+        let select = "SELECT codes FROM verdicts WHERE task = ?1 AND block = ?2";
+        let mut select = self.sqlite(self.connection.prepare_cached(select))?;
+        let found = self.sqlite(select.query_row(params![column.0, block], |it| it.get(0)).optional())?;
+        let codes: Option<Vec<u8>> = found.flatten();
+        Ok(unpack_codes(codes.as_deref(), n).map_err(|it| DatabaseError::of_part(&self.path, "verdicts", it))?)
     }
 
     /// Hands on every score of a task, in no order that means anything.
