@@ -2,22 +2,29 @@
 
 import assert from "node:assert/strict";
 
-import { text } from "./pages.mjs";
+import { LEFT } from "./fixtures.mjs";
+import { everyPage, text } from "./pages.mjs";
 
 export const tests = [
   ["18 a case has what explain --json knows of each task", explained],
   ["19 a skipped task names its gate and leads to it", skipped],
   ["20 a judge that was asked again shows both replies, the first with its problem", askedAgain],
+  ["20 a failed attempt has its kind and time", failedAttempt],
   ["21 answers that were recorded before say so, and how old they are", recorded],
   ["22 two long texts are compared whole", longTexts],
   ["23 a chosen turn is marked in the list and on the graph", chosenTurn],
+  ["23 the edges on the graph are those that the turns took", pathOfTurns],
   ["24 the state of a turn is shown as it changed", stateDiff],
   ["25 events of an agent are selected by kind and tool", agentEvents],
   ["25 a changed file is a diff, and an added one its text", agentFiles],
+  ["25 a key output and a log are downloaded byte for byte", downloads],
+  ["requests of an agent to its model are listed, with what was asked and replied", proxyRequests],
   ["26 of 100,000 events the first 500 are shown, and the last page is reached", manyEvents],
   ["events that say when they were are drawn to scale", timeline],
   ["the nearest failing cases are linked", failingNeighbours],
   ["evidence is a tree, and JSON in a text is shown as JSON", evidenceTree],
+  ["evidence is a tree, JSON, text or Markdown, as the address says", evidenceForms],
+  ["a conversation about a row has its turns, its graph and its row", overRows],
   ["Markdown is rendered without pictures and raw HTML", markdown],
 ];
 
@@ -37,7 +44,7 @@ async function explained(visit) {
   const project = visit.fixtures.gallery;
   const viewer = await visit.bench.viewer("gallery");
   let n = 0;
-  for (const name of ["appliances", "capitals"]) {
+  for (const name of ["appliances", "capitals", "sycophancy", "agents", "evaluators"]) {
     const run = project.runs[name];
     const { cases } = await viewer.json(`/runs/${run}/cases.json`);
     for (const { id } of cases.slice(0, 8)) {
@@ -76,12 +83,20 @@ async function askedAgain(visit) {
   assert.match(main, /asked 2 times/);
 }
 
+async function failedAttempt(visit) {
+  const { runs } = visit.fixtures.journalled;
+  const page = await visit.page(await visit.bench.viewer("journalled"), `/runs/${runs.first}/cases/one?task=fine`);
+  assert.match(await text(page, ".reply .attempt"), /failed after [\d.]+ (µs|ms|s) \(.+\): .*too busy now/);
+}
+
 async function recorded(visit) {
   const { runs } = visit.fixtures.judged;
   const live = await visit.page(await visit.bench.viewer("judged"), `/runs/${runs.first}/cases/again?task=tone`);
   assert.match(await text(live, ".reply .about"), /in this run/);
   const replayed = await visit.page(await visit.bench.viewer("gallery"), `/runs/${visit.fixtures.gallery.runs.appliances}/cases/oven-smoke?task=kitchen_expert`);
   assert.match(await text(replayed, ".reply .about"), /from the log, .+ old/);
+  await replayed.goto(replayed.url().split("/cases/")[0]);
+  assert.match(await text(replayed, "p.replay"), /A replay of .*effects\.jsonl/);
   // A second run of the same suite takes its answers from the journal.
   const again = await visit.page(await visit.bench.viewer("journalled"), `/runs/${visit.fixtures.journalled.runs.second}/cases/one?task=fine`);
   assert.match(await text(again, ".reply .about"), /from the journal, .+ old/);
@@ -114,6 +129,25 @@ async function chosenTurn(visit) {
   const node = await page.locator("#turn-1 h3").innerText();
   const marked = await page.locator("svg .chosen").evaluate((it) => it.parentElement.textContent);
   assert.ok(node.includes(marked.split(/\s/).find((it) => node.includes(it) && it.length > 2) ?? "?"), `${node} | ${marked}`);
+}
+
+/** The edges that turns took, and those that the graph has with their turns: `1. to check`. */
+async function pathOfTurns(visit) {
+  const { runs } = visit.fixtures.gallery;
+  const viewer = await visit.bench.viewer("gallery");
+  const { cases } = await viewer.json(`/runs/${runs.sycophancy}/cases.json`);
+  let n = 0;
+  for (const { id, subject } of cases.slice(0, 4)) {
+    const page = await visit.page(viewer, `/runs/${runs.sycophancy}/cases/${encoded(id)}?subject=${encoded(subject)}`);
+    const took = await page.locator("ol.turns > li").evaluateAll((all) => all.flatMap((it, ix) => (it.querySelector("p.taken") ? [ix + 1] : [])));
+    // Of an edge that was taken, the label names the turns; where it leads is the first of them.
+    const links = await page.locator("svg.drawing a:not([aria-hidden])").filter({ has: page.locator("text.label") }).evaluateAll((all) => all.map((it) => ({ words: it.textContent, turn: Number(new URL(it.getAttribute("href"), location.href).searchParams.get("turn")) })));
+    const drawn = links.flatMap(({ words }) => [...words.split("·").at(-1).matchAll(/\d+/g)].map((it) => Number(it[0])));
+    assert.deepEqual(drawn.sort((a, b) => a - b), took, `${id}: ${JSON.stringify(links)}`);
+    for (const { words, turn } of links) assert.ok(words.includes(String(turn)), words);
+    n += took.length;
+  }
+  assert.ok(n > 0, "a conversation has edges");
 }
 
 async function stateDiff(visit) {
@@ -153,6 +187,37 @@ async function agentFiles(visit) {
   const changed = files.filter({ hasText: "notes.md" });
   assert.equal((await changed.locator("del").last().innerText()).trim(), "-before");
   assert.equal((await changed.locator("ins").last().innerText()).trim(), "+after");
+  await page.getByRole("link", { name: "side by side" }).click();
+  await page.waitForURL(/diff=sides/);
+  const row = page.locator("table.before-after tbody tr").nth(1);
+  assert.deepEqual((await row.locator("td").allInnerTexts()).map((it) => it.trim()), ["1", "before", "1", "after"]);
+  assert.deepEqual(await visit.axe(page), []);
+}
+
+async function downloads(visit) {
+  const { runs } = visit.fixtures.worked;
+  const viewer = await visit.bench.viewer("worked");
+  const page = await visit.page(viewer, `/runs/${runs.only}/cases/work`);
+  const link = page.locator("ul.files a", { hasText: "report.bin" });
+  const answer = await viewer.fetch(await link.getAttribute("href"));
+  assert.deepEqual(Buffer.from(await answer.arrayBuffer()), LEFT);
+  const log = await viewer.fetch(await page.locator("ul.files a", { hasText: "stdout-1" }).getAttribute("href"));
+  assert.match(await log.text(), /"type": "final"/);
+}
+
+async function proxyRequests(visit) {
+  const { runs } = visit.fixtures.worked;
+  const page = await visit.page(await visit.bench.viewer("worked"), `/runs/${runs.only}/cases/work`);
+  const exchanges = page.locator("ol.exchanges > li");
+  assert.equal(await exchanges.count(), 2);
+  assert.match(await exchanges.first().locator("summary").innerText(), /POST .*chat\/completions .*200 · 7 \+ 2 tokens/);
+  await exchanges.nth(1).locator("summary").first().click();
+  const shown = await exchanges.nth(1).innerText();
+  assert.ok(shown.includes("second question <b>") && shown.includes("a reply"), shown);
+  // The workspace of a real agent: one line of its file changed.
+  await page.getByRole("link", { name: "side by side" }).click();
+  const cells = await page.locator("table.before-after tbody tr", { hasText: "zwei" }).locator("td").allInnerTexts();
+  assert.deepEqual(cells.map((it) => it.trim()), ["2", "two", "2", "zwei"]);
 }
 
 async function manyEvents(visit) {
@@ -213,6 +278,41 @@ async function evidenceTree(visit) {
   const narrow = await visit.page(viewer, `/runs/${runs.agents}/cases/${encoded(cases[0].id)}`, { viewport: { width: 320, height: 700 } });
   await narrow.keyboard.press("e");
   assert.ok((await narrow.evaluate(() => document.documentElement.scrollWidth)) <= 320);
+}
+
+async function evidenceForms(visit) {
+  const { runs } = visit.fixtures.judged;
+  const page = await visit.page(await visit.bench.viewer("judged"), `/runs/${runs.first}/cases/markdown?task=same`);
+  const forms = page.getByRole("navigation", { name: "Forms of the evidence" });
+  const section = page.locator("section", { has: page.locator("#evidence") });
+  assert.equal(await forms.locator("[aria-current]").innerText(), "tree");
+  const shown = { JSON: /"answer": "# Title\\n/, text: /# Title\s+\*\*bold\*\*/, Markdown: /Title\s+bold/ };
+  for (const [name, expected] of Object.entries(shown)) {
+    await forms.getByRole("link", { name, exact: true }).click();
+    await page.waitForURL((it) => it.searchParams.get("evidence") === name.toLowerCase());
+    assert.match(await section.innerText(), expected, name);
+  }
+  assert.equal(await section.locator(".markdown strong").count(), 1);
+  await forms.getByRole("link", { name: "tree" }).click();
+  await page.waitForURL((it) => !it.searchParams.has("evidence"));
+}
+
+async function overRows(visit) {
+  const { runs } = visit.fixtures.talks;
+  const viewer = await visit.bench.viewer("talks");
+  const page = await visit.page(viewer, `/runs/${runs.only}/cases/au`);
+  assert.equal(await page.locator("ol.turns > li").count(), 2);
+  assert.match(await text(page, "#turn-1"), /What is the capital of Australia\?[^]*Canberra/);
+  assert.equal(await page.locator("svg.drawing .box").count(), 2);
+  assert.match(await text(page, "dl.members"), /Oceania/);
+  // The edge to the second question was taken in the conversations about hard rows alone.
+  const graph = await visit.page(viewer, `/runs/${runs.only}/graph`);
+  await graph.locator("svg.drawing a:not([aria-hidden])").filter({ has: graph.locator("text.label", { hasText: "row.hard" }) }).click();
+  await graph.waitForURL(/cases\?q=edge/);
+  assert.deepEqual(await graph.locator("table.cases tbody th a").allInnerTexts(), ["au", "br"]);
+  const { cases } = await viewer.json(`/runs/${runs.only}/cases.json?q=${encoded("-node:stands_firm=doubt")}`);
+  assert.deepEqual(cases.map((it) => it.id), ["pe", "no"]);
+  for (const path of await everyPage(viewer, 60)) assert.equal((await viewer.fetch(path)).status, 200, path);
 }
 
 async function markdown(visit) {

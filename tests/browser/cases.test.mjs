@@ -229,6 +229,9 @@ async function addresses(visit) {
   await page.waitForURL(/\/cases\/r-/);
   await page.goBack();
   assert.deepEqual(await rows(page), shown);
+  const focused = (it) => it.waitForFunction((id) => document.activeElement?.textContent === id, shown[1]);
+  await focused(page);
+  const place = page.url();
   await page.goForward();
   await page.waitForURL(/\/cases\/r-/);
   const other = await page.context().newPage();
@@ -236,6 +239,11 @@ async function addresses(visit) {
   assert.deepEqual(await rows(other), shown);
   await other.reload();
   assert.deepEqual(await rows(other), shown);
+  const copied = await page.context().newPage();
+  await copied.goto(place);
+  await focused(copied);
+  await copied.reload();
+  await focused(copied);
 }
 
 async function tabs(visit) {
@@ -243,6 +251,8 @@ async function tabs(visit) {
   const page = await visit.page(await visit.bench.viewer("pair"), `/runs/${runs.base}/cases`);
   const [tab] = await Promise.all([page.context().waitForEvent("page"), page.locator("table.cases a.open").first().click({ modifiers: ["Control"] })]);
   await tab.waitForURL(/\/cases\/q-01/);
+  const [middle] = await Promise.all([page.context().waitForEvent("page"), page.locator("table.cases a.open").nth(1).click({ button: "middle" })]);
+  await middle.waitForURL(/\/cases\/q-02/);
   const visible = await page.evaluate(() => [...document.querySelectorAll("table.cases a.open")].every((it) => globalThis.find(it.textContent, true, false, true)));
   assert.ok(visible, "the browser finds every row");
 }
@@ -305,6 +315,8 @@ async function oldRun(visit) {
   }
   assert.equal(answer.status, 200, await answer.clone().text());
   assert.deepEqual((await answer.json()).cases.map((it) => it.id), await ids(same, own, "group:region=north"));
+  const byCost = await visit.page(viewer, `/runs/${run}/cases?sort=cost`);
+  assert.match(await text(byCost, "main"), /before cost was/);
   const page = await visit.page(viewer, `/runs/${run}/cases`);
   assert.deepEqual(await page.locator("details.facet", { hasText: "region" }).locator("a").allInnerTexts(), await (await visit.page(same, `/runs/${own}/cases`)).locator("details.facet", { hasText: "region" }).locator("a").allInnerTexts());
 }

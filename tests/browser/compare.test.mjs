@@ -1,6 +1,8 @@
 // Runs side by side.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 
 import { text } from "./pages.mjs";
 
@@ -8,6 +10,8 @@ export const tests = [
   ["29 every figure is that of compare --json, and the counts are those of the cases", figures],
   ["30 change:regression lists the regressions of compare --json, and causes are told apart", regressions],
   ["31 a redefined task and a changed judge are marked", marked],
+  ["29 rows in another order are paired the same", otherOrder],
+  ["31 a task that is defined otherwise is marked on its line and on its cases", redefined],
   ["one case beside itself: what was answered, how it was judged, and why it changed", oneCase],
   ["wrong words in the query are named", wrongWords],
 ];
@@ -64,6 +68,36 @@ async function marked(visit) {
   assert.ok((await page.locator(".compared th[scope=row]").allInnerTexts()).some((it) => it.startsWith("tone*")));
   const moves = await page.locator(".changes tr[data-row]", { hasText: "q-15" }).locator(".moves").innerText();
   assert.match(moves, /tone\* ✓ passed → ✗ failed/);
+}
+
+/** A third run of the pair, with another suite. */
+function another(project, name, change, words) {
+  if (project.runs[name]) return;
+  const [suite, rows] = ["suite.yaml", "rows.jsonl"].map((it) => readFileSync(join(project.folder, it), "utf8"));
+  const changed = change(suite, rows.trimEnd().split("\n"));
+  project.write({ [`${name}.yaml`]: changed.suite.replace("records: rows.jsonl", `records: ${name}-rows.jsonl`), [`${name}-rows.jsonl`]: `${changed.rows.join("\n")}\n` });
+  project.run(name, `${name}.yaml`, ...words, "--fresh");
+}
+
+async function otherOrder(visit) {
+  const project = visit.fixtures.labels;
+  const words = ["--model", "subject=script/new.jsonl", "--model", "judge=script/judge-new.jsonl"];
+  another(project, "reversed", (suite, rows) => ({ suite, rows: rows.reverse() }), words);
+  const viewer = await visit.bench.viewer("labels");
+  const { base, new: fresh, reversed } = project.runs;
+  const lines = async (run) => (await viewer.json(`/compare.json?base=${base}&new=${run}`)).comparisons[0].lines.filter((it) => it.table).map(({ about, task, table, p }) => ({ about, task, table, p }));
+  assert.deepEqual(await lines(reversed), await lines(fresh));
+}
+
+async function redefined(visit) {
+  const project = visit.fixtures.labels;
+  another(project, "redefined", (suite, rows) => ({ suite: suite.replace("expected_value: kind", "expected_value: rude"), rows }), []);
+  const viewer = await visit.bench.viewer("labels");
+  const page = await visit.page(viewer, `/compare?base=${project.runs.base}&new=${project.runs.redefined}`);
+  assert.ok((await page.locator(".compared th[scope=row]").allInnerTexts()).some((it) => it.startsWith("tone*")));
+  const row = page.locator(".changes tr[data-row]", { hasText: "q-01" });
+  assert.match(await row.locator(".moves").innerText(), /tone\*/);
+  assert.match(await row.locator("td").last().innerText(), /definition/);
 }
 
 async function oneCase(visit) {

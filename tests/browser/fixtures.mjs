@@ -25,6 +25,9 @@ export async function makeFixtures(paths) {
     recorded: recorded(project("recorded")),
     amounts: amounts(project("amounts")),
     journalled: await journalled(project("journalled")),
+    based: based(project("based")),
+    talks: talks(project("talks")),
+    worked: worked(project("worked")),
   };
 }
 
@@ -181,6 +184,17 @@ tasks:
 `,
     "rows.jsonl": rows,
     "judge.jsonl": [{ reply: "yes", latency_ms: 150, usage: { input: 5, output: 1 }, times: "*" }],
+    "faulty.yaml": `suite: faulty
+records: rows.jsonl
+models: { judge: script/faulty.jsonl }
+tasks:
+  - { id: fine, judge: { prompt: "Is this fine? \${answer}" }, operator: contains, expected_value: "yes" }
+`,
+    // The last digit of an answer says which of them cannot be judged: none of the first.
+    "faulty.jsonl": [
+      { match: { contains: "answer 19" }, fault: "status:400", message: "no judge for this one", times: "*" },
+      { reply: "yes", latency_ms: 150, times: "*" },
+    ],
   });
 }
 
@@ -304,15 +318,21 @@ tasks:
 }
 
 const ENDPOINT = `
+let n = 0;
 const answer = { id: "1", model: "m", choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "yes" } }], usage: { prompt_tokens: 5, completion_tokens: 1 } };
 const server = require("node:http").createServer((request, response) => {
   request.resume();
-  request.on("end", () => response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer)));
+  request.on("end", () => {
+    const json = { "content-type": "application/json", "retry-after": "0" };
+    n += 1;
+    if (n === 1) response.writeHead(503, json).end('{"error": {"message": "too busy now"}}');
+    else response.writeHead(200, json).end(JSON.stringify(answer));
+  });
 });
 server.listen(0, "127.0.0.1", () => console.log(server.address().port));
 `;
 
-/** Two runs of one suite whose judge is an endpoint on this machine: the second takes its answers from the journal. */
+/** Two runs of one suite whose judge is an endpoint on this machine, which first fails: the second run takes its answers from the journal. */
 async function journalled(project) {
   // A process of its own, because runs are waited for without answering anything meanwhile.
   const endpoint = spawn(process.execPath, ["-e", ENDPOINT], { stdio: ["ignore", "pipe", "inherit"] });
@@ -359,6 +379,69 @@ cases:
 `,
   });
   return project.run("only", "suite.yaml");
+}
+
+/** Two runs, of which the second compares itself with the first. */
+function based(project) {
+  const suite = (gates) => `suite: based
+records: rows.jsonl
+${gates}tasks:
+  - { id: answered, field_path: answer, operator: contains, expected_value: "answer" }
+`;
+  project.write({ "suite.yaml": suite(""), "rows.jsonl": ["a", "b"].map((id) => ({ id, answer: `the answer ${id}` })) });
+  project.run("base", "suite.yaml");
+  nextSecond();
+  project.write({ "suite.yaml": suite(`gates:\n  base: ${project.runs.base}\n  conditions:\n    - { id: quality, not_worse: 0.1 }\n`) });
+  return project.run("new", "suite.yaml");
+}
+
+/** Where there is a suite with a conversation about each row. */
+export const OVER_ROWS = "tests/cases/scenario/over-rows";
+
+function talks(project) {
+  cpSync(join(project.paths.root, OVER_ROWS), project.folder, { recursive: true });
+  return project.run("only", "suite.yaml");
+}
+
+const AGENT = `
+import json, os, sys, urllib.request
+
+def tell(kind, **members):
+    print(json.dumps({"type": kind, **members}), flush=True)
+
+asked = json.load(sys.stdin)
+model = asked["model"]
+for word in ["first", "second"]:
+    body = json.dumps({"model": model["model"], "messages": [{"role": "user", "content": word + " question <b>"}]}).encode()
+    address = model["base_url"].rstrip("/") + ("" if model["base_url"].rstrip("/").endswith("/v1") else "/v1") + "/chat/completions"
+    request = urllib.request.Request(address, data=body, headers={"content-type": "application/json", "authorization": "Bearer " + (model.get("api_key") or "none")})
+    with urllib.request.urlopen(request) as reply:
+        tell("message", role="assistant", text=json.load(reply)["choices"][0]["message"]["content"])
+open("report.bin", "wb").write(bytes(range(256)))
+open("notes.txt", "w").write("one\\nzwei\\nthree\\n")
+tell("final", text="done")
+`;
+
+/** What the agent of `worked` leaves as its key output. */
+export const LEFT = Buffer.from([...Array(256).keys()]);
+
+/** An agent that asks its model twice, leaves a file of bytes, and changes one of its workspace. */
+function worked(project) {
+  mkdirSync(join(project.folder, "notes"));
+  project.write({
+    "notes/notes.txt": "one\ntwo\nthree\n",
+    "agent.py": AGENT,
+    "subject.jsonl": [{ reply: "a reply", usage: { input: 7, output: 2 }, times: "*" }],
+    "suite.yaml": `suite: worked
+models: { subject: script/subject.jsonl }
+agents: { small: { command: [python3, ./agent.py], limits: { time: 1m } } }
+cases:
+  - { id: work, task: Work., agent: small, workspace: notes, key_outputs: [report.bin] }
+tasks:
+  - { id: succeeded, check: { kind: status_is, expected: success } }
+`,
+  });
+  return project.run("only", "suite.yaml", "--unsafe-host");
 }
 
 /** Takes from the runs of a project what run files got later. */

@@ -9,16 +9,17 @@ import { text } from "./pages.mjs";
 
 export const tests = [
   ["32 counters rise without reload, a typed query and its focus stay, and new cases are a link", rising],
+  ["causes of errors appear while a run is in progress, without reload", causes],
   ["33 a killed writer shows as killed, and a resumed one as running at the same address", killed],
 ];
 
 /** Starts a slow run, and waits until it is there. */
-async function start(visit, ...words) {
+async function start(visit, { suite }, ...words) {
   const project = visit.fixtures.live;
   // A run that another test killed would be resumed.
   for (const file of readdirSync(join(project.folder, ".jurat/runs"))) rmSync(join(project.folder, ".jurat/runs", file));
   const before = new Set(project.files());
-  const process_ = spawn(visit.paths.jurat, ["run", "suite.yaml", "-j", "1", ...words], { cwd: project.folder, stdio: "ignore" });
+  const process_ = spawn(visit.paths.jurat, ["run", suite, "-j", "1", ...words], { cwd: project.folder, stdio: "ignore" });
   for (let ix = 0; ix < 300; ix += 1) {
     const made = project.files().find((it) => !before.has(it));
     if (made) return { process_, id: made.replace(/\.jurat$/, "") };
@@ -37,7 +38,7 @@ async function done(page) {
 }
 
 async function rising(visit) {
-  const { process_, id } = await start(visit, "--fresh");
+  const { process_, id } = await start(visit, { suite: "suite.yaml" }, "--fresh");
   try {
     const viewer = await visit.bench.viewer("live");
     const page = await visit.page(viewer, `/runs/${id}`);
@@ -63,8 +64,23 @@ async function rising(visit) {
   }
 }
 
+async function causes(visit) {
+  const { process_, id } = await start(visit, { suite: "faulty.yaml" }, "--fresh", "--keep-going");
+  try {
+    const page = await visit.page(await visit.bench.viewer("live"), `/runs/${id}`);
+    await page.evaluate(() => (globalThis.isSame = true));
+    const first = page.locator('[data-part="first"]');
+    assert.ok(!(await first.innerText()).includes("no judge for this one"), "nothing failed yet");
+    await first.getByText("no judge for this one").first().waitFor();
+    assert.equal(await page.evaluate(() => globalThis.isSame), true, "the page was not loaded again");
+  } finally {
+    process_.kill("SIGKILL");
+    await ended(process_);
+  }
+}
+
 async function killed(visit) {
-  const { process_, id } = await start(visit, "--fresh");
+  const { process_, id } = await start(visit, { suite: "suite.yaml" }, "--fresh");
   const viewer = await visit.bench.viewer("live");
   const page = await visit.page(viewer, `/runs/${id}`);
   await page.locator("#live", { hasText: "running" }).waitFor();

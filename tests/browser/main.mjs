@@ -12,7 +12,7 @@ import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 import { Bench } from "./bench.mjs";
-import { makeFixtures } from "./fixtures.mjs";
+import { makeFixtures, OVER_ROWS } from "./fixtures.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
@@ -27,7 +27,7 @@ const only = given("only");
 /** Everything that the result depends on, as one hash. */
 function fingerprint() {
   const hash = createHash("sha256");
-  const files = [paths.jurat, ...filesOf(here), ...filesOf(join(paths.root, "examples"))];
+  const files = [paths.jurat, ...filesOf(here), ...["examples", OVER_ROWS].flatMap((it) => filesOf(join(paths.root, it)))];
   for (const file of files) hash.update(file.replace(paths.root, "")).update(createHash("sha256").update(readFileSync(file)).digest());
   hash.update(execFileSync("chromium", ["--version"]));
   return hash.digest("hex");

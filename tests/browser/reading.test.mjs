@@ -9,10 +9,12 @@ export const tests = [
   ["4 two selected runs lead to their comparison, the older as BASE", selected],
   ["runs have their conclusion, their subject, and the change since the run before them", changes],
   ["the graph has the counts of each task, and each leads to its cases", graphs],
+  ["an arrow between tasks leads to the cases in which it was followed", arrows],
+  ["the run that gates compare with is marked", baseMark],
   ["overviews have stacked bars, scores, the change since the last run, and the graph", overviewParts],
   ["5 overviews have the numbers of show --json", overview],
   ["17 keys move, open and go up, and none works while typing", keys],
-  ["41 axe finds nothing, in light and dark, and nothing scrolls sideways at 320 px", accessible],
+  ["41 axe finds nothing, in light, dark and forced colours, and nothing scrolls sideways at 320 px", accessible],
   ["42 without script every link leads somewhere", withoutScript],
   ["43 every page has its data", twins],
   ["50 a damaged file is listed with its reason", damaged],
@@ -80,6 +82,24 @@ async function graphs(visit) {
   assert.match(await text(page, "p.count"), /^1 of/);
 }
 
+async function arrows(visit) {
+  const viewer = await visit.bench.viewer("scored");
+  const run = visit.fixtures.scored.runs.only;
+  const page = await visit.page(viewer, `/runs/${run}/graph`);
+  const arrow = page.getByRole("link", { name: /^only_english after english: 8 cases$/ });
+  await arrow.focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/cases\?q=task/);
+  assert.match(await text(page, "p.count"), /^8 of 24/);
+}
+
+async function baseMark(visit) {
+  const { runs } = visit.fixtures.based;
+  const page = await visit.page(await visit.bench.viewer("based"));
+  const marks = (id) => page.locator(`tr[data-run="${id}"] .tag`, { hasText: "base" }).count();
+  assert.deepEqual([await marks(runs.base), await marks(runs.new)], [1, 0]);
+}
+
 async function overviewParts(visit) {
   const scored = await visit.page(await visit.bench.viewer("scored"), `/runs/${visit.fixtures.scored.runs.only}`);
   const tasks = scored.locator("section", { has: scored.locator("#tasks") });
@@ -124,21 +144,45 @@ async function keys(visit) {
   await page.keyboard.press("?");
   assert.ok(await page.locator("dialog[open]").isVisible());
   await page.keyboard.press("Escape");
+  await keysOfCases(visit);
   await page.keyboard.press("/");
   await page.keyboard.type("jt?");
   assert.equal(await page.locator("main input[type=search]").inputValue(), "jt?");
   assert.equal(await page.locator("dialog[open]").count(), 0);
 }
 
+/** In a table: two rows down, open, to the neighbours and up; the focus is visible all the time. */
+async function keysOfCases(visit) {
+  const viewer = await visit.bench.viewer("pair");
+  const page = await visit.page(viewer, `/runs/${visit.fixtures.pair.runs.base}/cases`);
+  const at = (id) => page.waitForURL((it) => it.pathname.endsWith(`/cases/${id}`));
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  const ring = await page.evaluate(() => {
+    const row = document.activeElement.closest("tr");
+    return [document.activeElement, row].some((it) => getComputedStyle(it).outlineStyle !== "none");
+  });
+  assert.ok(ring, "the focus is visible");
+  await page.keyboard.press("Enter");
+  await at("q-02");
+  await page.keyboard.press("]");
+  await at("q-03");
+  await page.keyboard.press("[");
+  await at("q-02");
+  await page.keyboard.press("u");
+  await page.waitForURL((it) => it.pathname.endsWith("/cases"));
+}
+
 async function accessible(visit) {
-  for (const project of ["gallery", "pair"]) {
+  for (const project of ["gallery", "pair", "worked"]) {
     const viewer = await visit.bench.viewer(project);
     const paths = (await everyPage(viewer, 40)).filter((it) => !it.includes(".json") && !it.includes("/text"));
-    for (const colorScheme of ["light", "dark"]) {
-      const page = await visit.page(viewer, "/", { colorScheme, reducedMotion: "reduce" });
+    const looks = [{ colorScheme: "light" }, { colorScheme: "dark" }, { colorScheme: "dark", forcedColors: "active" }];
+    for (const look of looks) {
+      const page = await visit.page(viewer, "/", { ...look, reducedMotion: "reduce" });
       for (const path of paths) {
         await page.goto(viewer.origin + path);
-        assert.deepEqual(await visit.axe(page), [], `${path} ${colorScheme}`);
+        assert.deepEqual(await visit.axe(page), [], `${path} ${JSON.stringify(look)}`);
       }
     }
     const narrow = await visit.page(viewer, "/", { viewport: { width: 320, height: 700 } });

@@ -1,7 +1,9 @@
 // Who may read and write, and what other people's texts can do: nothing.
 
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import http from "node:http";
+import { join } from "node:path";
 
 import { Viewer } from "./bench.mjs";
 import { everyPage, text } from "./pages.mjs";
@@ -88,6 +90,7 @@ async function otherHosts(visit) {
     const { status } = await request(viewer, { host: own, method: "POST", path: "/labels", headers: { ...json, ...site }, body: "{}" });
     assert.equal(status, 403, JSON.stringify(site));
   }
+  assert.ok(!existsSync(join(visit.fixtures.gallery.folder, "labels.jsonl")), "nothing was written");
   const plain = { "content-type": "text/plain", "x-jurat": "1", "sec-fetch-site": "same-origin" };
   assert.equal((await request(viewer, { host: own, method: "POST", path: "/labels", headers: plain, body: "{}" })).status, 403);
 }

@@ -146,6 +146,25 @@ pub(crate) fn linked(link: Option<&str>, drawn: String) -> String {
     }
 }
 
+/// Where a way leads. Without a name it is for pointers alone: something that is written at it leads there too.
+pub(crate) struct Lead {
+    pub(crate) link: String,
+    pub(crate) name: Option<String>,
+}
+
+/// A way from box to box. One that leads somewhere is wider than it is drawn, so that a pointer meets it.
+pub(crate) fn way(class: &str, d: &str, lead: Option<Lead>) -> String {
+    let drawn = Tag::new("path").with("class", class).with("d", d).empty();
+    let Some(Lead { link, name }) = lead else { return format!("{drawn}\n") };
+    let tag = Tag::new("a").with("href", link);
+    let (tag, title) = match name {
+        Some(name) => (tag.with("aria-label", &name), format!("<title>{}</title>", escaped(&name))),
+        None => (tag.with("tabindex", -1).with("aria-hidden", true), String::new()),
+    };
+    let hit = Tag::new("path").with("class", "hit").with("d", d).empty();
+    format!("{}{title}{hit}{drawn}</a>\n", tag.open())
+}
+
 /// Where an arrow begins, passes or ends.
 pub(crate) struct Station {
     pub(crate) at: Point,

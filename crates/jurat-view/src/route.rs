@@ -70,13 +70,13 @@ pub enum RunPage {
         task: Option<String>,
     },
     Label(Label),
-    /// A file that an agent left, by its place among the key outputs.
+    /// A file that an agent left.
     Output(Output),
     /// Server-sent events about this run.
     Events,
 }
 
-/// A key output of an agent.
+/// A file that an agent left: its key outputs, and behind them its logs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Output {
     pub id: String,
@@ -163,10 +163,54 @@ pub struct Case {
     pub from: u64,
     /// Only events of this kind, or of this tool.
     pub only: Option<String>,
+    pub look: Look,
     /// The query that led here, for its neighbours.
     pub q: String,
     pub sort: Sort,
     pub descending: bool,
+}
+
+/// How parts of a case are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Look {
+    pub evidence: EvidenceForm,
+    /// Whether changed files are shown side by side, not in line.
+    pub is_side_by_side: bool,
+    /// The first request of an agent to its model that is shown, from 0.
+    pub asked: u64,
+}
+
+/// What the evidence of a case is shown as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EvidenceForm {
+    #[default]
+    Tree,
+    Json,
+    Text,
+    Markdown,
+}
+
+impl EvidenceForm {
+    pub const ALL: [EvidenceForm; 4] =
+        [EvidenceForm::Tree, EvidenceForm::Json, EvidenceForm::Text, EvidenceForm::Markdown];
+
+    fn name(self) -> &'static str {
+        match self {
+            EvidenceForm::Tree => "tree",
+            EvidenceForm::Json => "json",
+            EvidenceForm::Text => "text",
+            EvidenceForm::Markdown => "markdown",
+        }
+    }
+
+    /// As people call it.
+    pub fn word(self) -> &'static str {
+        match self {
+            EvidenceForm::Json => "JSON",
+            EvidenceForm::Markdown => "Markdown",
+            EvidenceForm::Tree | EvidenceForm::Text => self.name(),
+        }
+    }
 }
 
 /// A whole value of a case.
@@ -314,6 +358,7 @@ fn run_page(segments: &[&str], given: &Parameters) -> Result<RunPage, BadAddress
             turn: given.optional("turn")?,
             from: given.number("from", 0)?,
             only: given.text("only"),
+            look: given.look()?,
             q: given.or_empty("q"),
             sort: given.sort()?,
             descending: given.direction()?,
@@ -417,6 +462,7 @@ impl RunPage {
                 given.optional("turn", case.turn.map(|it| it.to_string()).as_deref());
                 given.unless("from", case.from, 0);
                 given.optional("only", case.only.as_deref());
+                given.look(case.look);
                 given.unless_empty("q", &case.q);
                 given.order(&case.sort, case.descending);
                 format!("/cases/{}", percent::segment(&case.id))
@@ -490,6 +536,13 @@ impl Printed {
         if descending {
             self.add("dir", "desc");
         }
+    }
+
+    fn look(&mut self, look: Look) {
+        let Look { evidence, is_side_by_side, asked } = look;
+        self.optional("evidence", (evidence != EvidenceForm::default()).then(|| evidence.name()));
+        self.optional("diff", is_side_by_side.then_some("sides"));
+        self.unless("asked", asked, 0);
     }
 
     fn variant(&mut self, variant: &VariantName) {
@@ -604,6 +657,18 @@ impl Parameters {
         }
     }
 
+    fn look(&self) -> Result<Look, BadAddress> {
+        let wanted = self.text("evidence").unwrap_or_else(|| EvidenceForm::default().name().to_owned());
+        let evidence = EvidenceForm::ALL.into_iter().find(|it| it.name() == wanted);
+        let evidence = evidence.ok_or_else(|| bad("evidence", wanted, "`tree`, `json`, `text` or `markdown`"))?;
+        let is_side_by_side = match self.get("diff").unwrap_or_default() {
+            "" | "inline" => false,
+            "sides" => true,
+            other => return Err(bad("diff", other.to_owned(), "`inline` or `sides`")),
+        };
+        Ok(Look { evidence, is_side_by_side, asked: self.number("asked", 0)? })
+    }
+
     fn sort(&self) -> Result<Sort, BadAddress> {
         let value = self.text("sort").unwrap_or_else(|| Sort::Input.to_string());
         Sort::parse(&value).ok_or_else(|| bad("sort", value, Sort::ACCEPTED))
@@ -663,6 +728,14 @@ mod tests {
         proptest::option::of(0_u32..99)
     }
 
+    fn any_look() -> impl Strategy<Value = Look> {
+        (0_usize..4, any::<bool>(), 0_u64..99).prop_map(|(evidence, is_side_by_side, asked)| Look {
+            evidence: EvidenceForm::ALL[evidence],
+            is_side_by_side,
+            asked,
+        })
+    }
+
     fn any_page() -> impl Strategy<Value = RunPage> {
         let order = || (any_sort(), any::<bool>());
         let q = || "|(a|é|:|=| |\"|\\PC){1,6}";
@@ -678,12 +751,12 @@ mod tests {
                 any_variant(),
                 maybe_text(),
                 proptest::option::of(1_u32..99),
-                (0_u64..99, maybe_text()),
+                (0_u64..99, maybe_text(), any_look()),
                 q(),
                 order()
             )
-                .prop_map(|(id, variant, task, turn, (from, only), q, (sort, descending))| {
-                    RunPage::Case(Case { id, variant, task, turn, from, only, q, sort, descending })
+                .prop_map(|(id, variant, task, turn, (from, only, look), q, (sort, descending))| {
+                    RunPage::Case(Case { id, variant, task, turn, from, only, look, q, sort, descending })
                 }),
             (any_text(), any_variant(), q()).prop_map(|(id, variant, part)| RunPage::Text(Text { id, variant, part })),
             (q(), any::<bool>()).prop_map(|(q, is_csv)| {
@@ -759,6 +832,13 @@ mod tests {
             "`sort` cannot be `colour`: it takes `input`, `id`, `verdict`, `took`, `cost`, `tokens`, `latency`, `score:TASK` or `label:TASK`",
         );
         read("/runs/x/cases/a?turn=0", "`turn` cannot be `0`: it takes a number from 1");
+        read("/runs/x/cases/a?evidence=json&diff=sides&asked=25", "/runs/x/cases/a?evidence=json&diff=sides&asked=25");
+        read("/runs/x/cases/a?evidence=tree&diff=inline", "/runs/x/cases/a");
+        read(
+            "/runs/x/cases/a?evidence=xml",
+            "`evidence` cannot be `xml`: it takes `tree`, `json`, `text` or `markdown`",
+        );
+        read("/runs/x/cases/a?diff=both", "`diff` cannot be `both`: it takes `inline` or `sides`");
         read("/compare?run=2026-b&run=2026-a", "/compare?base=2026-a&new=2026-b");
         read("/elsewhere", "there is no page at this address");
         read("/runs", "there is no page at this address");

@@ -210,6 +210,10 @@ pub(super) fn wire_lines(record: &Record) -> String {
             ("status", exchange.status.map_or(Val::Null, |it| Val::from(u32::from(it)))),
             ("reply", text(&exchange.reply.text)),
             ("error", exchange.error.as_deref().map_or(Val::Null, text)),
+            ("model", exchange.requested_model.as_deref().map_or(Val::Null, text)),
+            ("took_ms", Val::from(u64::try_from(exchange.duration.as_millis()).unwrap_or(u64::MAX))),
+            ("input_tokens", exchange.usage.as_ref().map_or(Val::Null, |it| Val::from(it.input))),
+            ("output_tokens", exchange.usage.as_ref().map_or(Val::Null, |it| Val::from(it.output))),
         ];
         lines.push_str(&Val::Map(members.into_iter().collect::<Map<'static>>()).to_json());
         lines.push('\n');

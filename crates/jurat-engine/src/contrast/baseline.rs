@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::CompareError;
 use super::selection::Selection;
-use super::table::{Amount, Asked, CaseAsked, Table, TaskInfo};
+use super::table::{Amount, Asked, CaseAsked, RowTexts, Table, TaskInfo};
 use crate::view::ViewError;
 
 /// The version of this format. Members may be added without changing it.
@@ -147,7 +147,7 @@ pub(super) fn write(table: &dyn Table, out: &mut dyn Write) -> Result<(), Baseli
             question: digest(&questions),
             recorded: digest(&recorded),
             answer: of_case.map(|it| it.answer).filter(|it| *it != 0).map(|it| format!("{it:032x}")),
-            groups: groups.iter().filter_map(|(path, it)| Some((path.clone(), it.get(&row)?.clone()))).collect(),
+            groups: groups.iter().filter_map(|(path, it)| Some((path.clone(), it.get(row)?.to_owned()))).collect(),
             tags: table.tags(number)?,
             subject: amount(|it| it.subject),
             judging: amount(|it| it.judging),
@@ -390,7 +390,7 @@ impl Table for BaselineTable {
         Ok(Asked { cases: self.cases.iter().flatten().filter_map(of_case).collect(), served })
     }
 
-    fn values(&self, path: &FieldPath) -> Result<Option<HashMap<u64, String>>, ViewError> {
+    fn values(&self, path: &FieldPath) -> Result<Option<RowTexts>, ViewError> {
         let path = path.to_string();
         let is_known = self.head.group_by.contains(&path) || self.head.cluster_by.as_ref() == Some(&path);
         let value = |it: &CaseLine| Some((it.n / self.n(), it.groups.get(&path)?.clone()));

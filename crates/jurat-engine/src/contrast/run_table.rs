@@ -15,7 +15,7 @@ use jurat_store::run::{Code, Column, Digests, RowKey, RunFileError, StoredEffect
 
 use super::definition::{definition, is_complete, task_name};
 use super::selection::Selection;
-use super::table::{Amount, Asked, CaseAsked, Table, TaskInfo};
+use super::table::{Amount, Asked, CaseAsked, RowTexts, Table, TaskInfo};
 use crate::RunError;
 use crate::judge_definition::judge_parts;
 use crate::stopping::StoppingRecord;
@@ -66,6 +66,9 @@ impl RunTable {
     }
 
     fn n_cases(&self) -> Result<u64, ViewError> {
+        if self.variants.len() == self.n_variants() {
+            return Ok(self.view.reader().state()?.n_cases);
+        }
         let (codes, n) = (self.codes(Column::CASE)?, self.n_variants());
         let is_meant = |case: usize| self.variants.iter().any(|it| it.0 == case % n);
         Ok(codes.iter().enumerate().filter(|it| it.1.is_some() && is_meant(it.0)).count() as u64)
@@ -98,9 +101,8 @@ impl RunTable {
 
     /// The row of a case as JSON text, if it can still be read.
     fn row_text(&self, case: CaseIx) -> Result<Option<String>, ViewError> {
-        let Some(case) = self.view.reader().case(case)? else { return Ok(None) };
-        match self.view.reader().row_text(&case) {
-            Ok(text) => Ok(Some(text)),
+        match self.view.reader().row_of(case) {
+            Ok(row) => Ok(row.and_then(|it| String::from_utf8(it).ok())),
             Err(RunFileError::SourceChanged { .. } | RunFileError::SourceUnreadable { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -225,11 +227,9 @@ impl Table for RunTable {
         Ok(asked)
     }
 
-    fn values(&self, path: &FieldPath) -> Result<Option<HashMap<u64, String>>, ViewError> {
-        if let Some(groups) = self.view.reader().groups(&path.to_string())? {
-            let n = self.n_variants() as u64;
-            let known = (0..).zip(groups).filter_map(|(case, value): (u64, Option<String>)| Some((case / n, value?)));
-            return Ok(Some(known.collect()));
+    fn values(&self, path: &FieldPath) -> Result<Option<RowTexts>, ViewError> {
+        if let Some(groups) = self.view.reader().group_texts(&path.to_string())? {
+            return Ok(Some(RowTexts::of_cases(groups, self.n_variants())));
         }
         let mut values = HashMap::new();
         let all = self.each_row(|row, value| {
@@ -237,7 +237,7 @@ impl Table for RunTable {
                 values.insert(row, found.as_str().map_or_else(|| found.to_string(), str::to_owned));
             }
         })?;
-        Ok(all.then_some(values))
+        Ok(all.then(|| values.into_iter().collect()))
     }
 
     fn tagged(&self, tag: &str) -> Result<Option<HashSet<u64>>, ViewError> {
@@ -279,11 +279,11 @@ impl Table for RunTable {
     }
 
     fn id(&self, case: u64) -> Result<String, ViewError> {
-        Ok(self.view.reader().case(CaseIx(case))?.map_or_else(String::new, |it| self.view.case_name(&it)))
+        Ok(self.view.reader().identity(CaseIx(case))?.map_or_else(String::new, |it| self.view.name_of(&it)))
     }
 
     fn row_id(&self, case: u64) -> Result<String, ViewError> {
-        Ok(self.view.reader().case(CaseIx(case))?.map_or_else(String::new, |it| it.id))
+        Ok(self.view.reader().identity(CaseIx(case))?.map_or_else(String::new, |it| it.id))
     }
 
     fn describe(&self, case: u64, task: Option<&str>, side: &mut ChangeSide) -> Result<(), ViewError> {

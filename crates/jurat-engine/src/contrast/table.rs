@@ -1,12 +1,12 @@
 //! What is compared, column by column: a run, or a baseline that was exported from one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use jurat_core::calibration::JudgeParts;
 use jurat_core::contrast::provenance::Definition;
 use jurat_core::contrast::{ChangeSide, Side};
 use jurat_format::value::FieldPath;
-use jurat_store::run::{Code, Column, RowKey, Variant};
+use jurat_store::run::{CaseTexts, Code, Column, RowKey, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::stopping::StoppingRecord;
@@ -55,9 +55,9 @@ pub(super) trait Table {
     /// What was asked in each case and what came back, by the number of the case.
     fn asked(&self) -> Result<Asked, ViewError>;
 
-    /// What rows have at a path, by the number of the row; rows without a value are absent. `None` when some rows cannot be read: those that failed
-    /// are stored and those that passed may not be, so what is left says nothing.
-    fn values(&self, path: &FieldPath) -> Result<Option<HashMap<u64, String>>, ViewError>;
+    /// What rows have at a path. `None` when some rows cannot be read: those that failed are stored and those that passed may not be, so what is left
+    /// says nothing.
+    fn values(&self, path: &FieldPath) -> Result<Option<RowTexts>, ViewError>;
 
     /// The rows with a tag; `None` when some rows cannot be read.
     fn tagged(&self, tag: &str) -> Result<Option<HashSet<u64>>, ViewError>;
@@ -65,7 +65,7 @@ pub(super) trait Table {
     /// The tags of the case with this number.
     fn tags(&self, case: u64) -> Result<Vec<String>, ViewError>;
 
-    /// Whether the case with this number has a tag.
+    /// Whether the case with this number has a tag. It is asked of every case that changed.
     fn has_tag(&self, case: u64, tag: &str) -> Result<bool, ViewError> {
         Ok(self.tags(case)?.iter().any(|it| it == tag))
     }
@@ -83,6 +83,55 @@ pub(super) trait Table {
 
     /// What there is to say about one case: what was answered, or what a task looked at where answers are recorded; and why it failed.
     fn describe(&self, case: u64, task: Option<&str>, side: &mut ChangeSide) -> Result<(), ViewError>;
+}
+
+/// What rows have at a path: each text once, because a million rows have a few between them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct RowTexts {
+    /// In their order.
+    texts: Vec<String>,
+    /// The place of each row's text, by the number of the row; [`CaseTexts::NONE`] where it has none.
+    numbers: Vec<u32>,
+}
+
+impl RowTexts {
+    /// Those of a run with this many cases a row; all cases of a row have the same.
+    pub(super) fn of_cases(cases: CaseTexts, n_variants: usize) -> RowTexts {
+        let of_row = |it: &[u32]| it.iter().copied().find(|it| *it != CaseTexts::NONE).unwrap_or(CaseTexts::NONE);
+        RowTexts { numbers: cases.numbers.chunks(n_variants).map(of_row).collect(), texts: cases.texts }
+    }
+
+    /// The place of a row's text in [`RowTexts::texts`].
+    pub(super) fn number(&self, row: u64) -> Option<usize> {
+        let number = self.numbers.get(usize::try_from(row).ok()?)?;
+        (*number != CaseTexts::NONE).then_some(*number as usize)
+    }
+
+    pub(super) fn get(&self, row: u64) -> Option<&str> {
+        self.number(row).map(|it| self.texts[it].as_str())
+    }
+
+    /// The different texts, in their order.
+    pub(super) fn texts(&self) -> &[String] {
+        &self.texts
+    }
+
+    /// The rows that have a text.
+    pub(super) fn rows_with(&self, text: &str) -> HashSet<u64> {
+        (0..self.numbers.len() as u64).filter(|it| self.get(*it) == Some(text)).collect()
+    }
+}
+
+impl FromIterator<(u64, String)> for RowTexts {
+    fn from_iter<I: IntoIterator<Item = (u64, String)>>(values: I) -> RowTexts {
+        let of_row: BTreeMap<u64, String> = values.into_iter().collect();
+        let ranks: BTreeMap<&str, u32> =
+            of_row.values().map(String::as_str).collect::<BTreeSet<_>>().into_iter().zip(0..).collect();
+        let n = of_row.keys().next_back().map_or(0, |it| *it as usize + 1);
+        let mut numbers = vec![CaseTexts::NONE; n];
+        of_row.iter().for_each(|(row, text)| numbers[*row as usize] = ranks[text.as_str()]);
+        RowTexts { texts: ranks.into_keys().map(str::to_owned).collect(), numbers }
+    }
 }
 
 /// A task, as far as comparing goes.

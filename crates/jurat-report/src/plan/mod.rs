@@ -14,5 +14,5 @@ use jurat_core::report::plan::{CostBound, PlanReport, PlanTask};
 pub use dot::write_dot;
 pub use json::write_json;
 pub use mermaid::write_mermaid;
-pub use svg::{BoxMark, write_fragment, write_svg};
+pub use svg::{BoxMark, PlanMarks, write_fragment, write_svg};
 pub use text::write_text;

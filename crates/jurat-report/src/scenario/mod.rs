@@ -18,7 +18,7 @@ pub use json::write_graphs_json;
 pub(crate) use json::{write_graph, write_total};
 pub use mermaid::write_graphs_mermaid;
 pub(crate) use mermaid::write_mermaid_parts;
-pub use svg::{NodeMarks, write_graph_fragment, write_graphs_svg};
+pub use svg::{GraphMarks, write_graph_fragment, write_graphs_svg};
 pub(crate) use svg::{STYLE, drawing};
 pub use text::write_graphs;
 pub(crate) use words::unexercised;

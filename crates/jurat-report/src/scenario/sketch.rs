@@ -31,6 +31,8 @@ pub(super) struct Box {
 
 /// What stands for an edge.
 pub(super) struct Arrow {
+    /// The place of the edge; `None` where the conversation ends for want of one.
+    pub(super) edge: Option<usize>,
     pub(super) from: usize,
     /// `None` for the end.
     pub(super) to: Option<usize>,
@@ -57,10 +59,12 @@ impl Sketch {
             is_untaken: it.visits == Some(0),
         };
         let n_nodes = graph.nodes.len();
-        let known = |it: &&GraphEdge| it.from < n_nodes && it.to.is_none_or(|to| to < n_nodes);
-        let mut arrows: Vec<Arrow> = graph.edges.iter().filter(known).map(|it| arrow(graph, it)).collect();
+        let known = |(_, it): &(usize, &GraphEdge)| it.from < n_nodes && it.to.is_none_or(|to| to < n_nodes);
+        let edges = graph.edges.iter().enumerate().filter(known);
+        let mut arrows: Vec<Arrow> = edges.map(|(ix, it)| arrow(graph, ix, it)).collect();
         let ends = (0..n_nodes).filter(|it| ends_without_edge(graph, *it));
         arrows.extend(ends.map(|from| Arrow {
+            edge: None,
             from,
             to: None,
             label: "no edge left".to_owned(),
@@ -82,7 +86,7 @@ impl Sketch {
     }
 }
 
-fn arrow(graph: &ScenarioGraph, edge: &GraphEdge) -> Arrow {
+fn arrow(graph: &ScenarioGraph, ix: usize, edge: &GraphEdge) -> Arrow {
     let is_fallback = edge.when.is_none() && graph.edges_of(edge.from).count() > 1;
     let parts = [
         condition(graph, edge).map(|it| cut(&it, ROOM)),
@@ -90,6 +94,7 @@ fn arrow(graph: &ScenarioGraph, edge: &GraphEdge) -> Arrow {
         if edge.turns.is_empty() { edge.taken.map(times) } else { Some(after_turns(&edge.turns)) },
     ];
     Arrow {
+        edge: Some(ix),
         from: edge.from,
         to: edge.to,
         label: parts.into_iter().flatten().collect::<Vec<_>>().join(" · "),

@@ -9,11 +9,11 @@ use jurat_core::report::scenario::ScenarioGraph;
 use unicode_width::UnicodeWidthStr;
 
 use super::layers::Layers;
-use super::sketch::{Box, Sketch};
+use super::sketch::{Arrow, Box, Sketch};
 use crate::layout::{BEND, Layout, Point, Rows, Slot};
 use crate::svg::{
-    BOX_HEIGHT, Drawing, LETTER, PADDING, SMALL_LETTER, Station, TALL_BOX, boxed, curve, downwards, line, linked,
-    passing, rounded, write_document, write_fragment,
+    BOX_HEIGHT, Drawing, LETTER, Lead, PADDING, SMALL_LETTER, Station, TALL_BOX, boxed, curve, downwards, line, linked,
+    passing, rounded, way, write_document, write_fragment,
 };
 use crate::xml::Tag;
 
@@ -40,26 +40,29 @@ pub fn write_graphs_svg(out: &mut dyn Write, title: &str, graphs: &[ScenarioGrap
     write_document(out, title, &drawings, STYLE)
 }
 
-/// What a page adds to the nodes of a graph, each by its place.
-pub struct NodeMarks<'m> {
+/// What a page adds to the nodes and edges of a graph, each by its place.
+pub struct GraphMarks<'m> {
     /// The node that stands out.
     pub chosen: Option<usize>,
     /// Where each node leads.
-    pub link: &'m dyn Fn(usize) -> Option<String>,
+    pub node: &'m dyn Fn(usize) -> Option<String>,
+    /// Where each edge leads.
+    pub edge: &'m dyn Fn(usize) -> Option<String>,
 }
 
 /// Writes one graph as a part of a page.
-pub fn write_graph_fragment(out: &mut dyn Write, graph: &ScenarioGraph, marks: &NodeMarks<'_>) -> io::Result<()> {
+pub fn write_graph_fragment(out: &mut dyn Write, graph: &ScenarioGraph, marks: &GraphMarks<'_>) -> io::Result<()> {
     write_fragment(out, &format!("the graph of {}", graph.name), &drawing_with(graph, marks))
 }
 
 /// The drawing of one graph.
 pub(crate) fn drawing(graph: &ScenarioGraph) -> Drawing {
-    drawing_with(graph, &NodeMarks { chosen: None, link: &|_| None })
+    drawing_with(graph, &GraphMarks { chosen: None, node: &|_| None, edge: &|_| None })
 }
 
-fn drawing_with(graph: &ScenarioGraph, marks: &NodeMarks<'_>) -> Drawing {
+fn drawing_with(graph: &ScenarioGraph, marks: &GraphMarks<'_>) -> Drawing {
     let sketch = Sketch::of(graph);
+    let leads = |arrow: &Arrow| arrow.edge.and_then(|it| (marks.edge)(it));
     let n_boxes = sketch.boxes.len();
     // The end stands for one more node.
     let pairs: Vec<(usize, usize)> = sketch.arrows.iter().map(|it| (it.from, it.to.unwrap_or(n_boxes))).collect();
@@ -111,15 +114,17 @@ fn drawing_with(graph: &ScenarioGraph, marks: &NodeMarks<'_>) -> Drawing {
         let fallback = if arrow.is_fallback { " gated" } else { "" };
         let untaken = if arrow.is_untaken { " untaken" } else { "" };
         let class = format!("arrow{fallback}{untaken}");
-        body += &format!("{}\n", Tag::new("path").with("class", class).with("d", d).empty());
+        // What is written at it is the link for keyboards and screen readers.
+        body += &way(&class, &d, leads(arrow).map(|link| Lead { link, name: None }));
     }
     for (ix, arrow) in sketch.arrows.iter().enumerate().filter(|(_, it)| !it.label.is_empty()) {
         let label = layout.blocks[layers.rows.len() + ix];
-        body += &format!("{}\n", line("label", Point { y: label.y + 4.0, ..label }, &arrow.label));
+        let words = line("label", Point { y: label.y + 4.0, ..label }, &arrow.label);
+        body += &linked(leads(arrow).as_deref(), format!("{words}\n"));
     }
     for (ix, it) in sketch.boxes.iter().enumerate() {
         let drawn = rendered(it, layout.blocks[ix], width(it), box_height, marks.chosen == Some(ix));
-        body += &linked((marks.link)(ix).as_deref(), drawn);
+        body += &linked((marks.node)(ix).as_deref(), drawn);
     }
     if sketch.has_end() {
         body += &rendered_end(layout.blocks[n_boxes], box_height);

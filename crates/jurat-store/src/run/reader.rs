@@ -10,17 +10,17 @@ use std::time::Duration;
 use jurat_core::effect::StepSite;
 use jurat_core::plan::CaseIx;
 use rusqlite::{Connection, OptionalExtension, Params, params};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::cases::{Cases, Found, Headers};
 use super::code::unpack_codes;
 use super::id_index;
 use super::identity::shown_id;
 use super::log;
-use super::rows::RowFiles;
+use super::rows::{RowFiles, Trust};
 use super::schema::RUN;
 use super::stats::{self, EffectStats};
-use super::stored::{CaseErrors, CaseIdentity, LocatedRow, Reading, StoredBlock, StoredCase, n_slots, read_cases};
+use super::stored::{CaseErrors, CaseIdentity, Reading, StoredBlock, StoredCase, n_slots, read_cases, row_digests};
 use super::values::read_scores;
 use super::{
     CaseRanges, Code, Column, Document, Ended, FinishState, RowPlace, RunFileError, RunHead, RunState, SourceFile,
@@ -301,6 +301,17 @@ impl RunReader {
         self.with_case(case_ix, |block, slot| block.case(self.reading(), slot))
     }
 
+    /// Which case has this place, without anything else about it.
+    pub fn identity(&self, case_ix: CaseIx) -> Result<Option<CaseIdentity>, RunFileError> {
+        self.with_case(case_ix, |block, slot| block.identity(self.reading(), slot))
+    }
+
+    /// The bytes of the row of the case with this place, without anything else about it.
+    pub fn row_of(&self, case_ix: CaseIx) -> Result<Option<Vec<u8>>, RunFileError> {
+        let located = self.with_case(case_ix, |block, slot| block.located(self.reading(), slot))?;
+        located.map(|it| it.retained.map_or_else(|| self.row_bytes(it.place, it.block), Ok)).transpose()
+    }
+
     /// The JSON of a case's row, from the run or from where it was.
     pub fn row_text(&self, case: &StoredCase) -> Result<String, RunFileError> {
         if let Some(text) = &case.row.retained {
@@ -312,22 +323,37 @@ impl RunReader {
         text.map_err(|it| RunFileError::SourceChanged { name: name(it) })
     }
 
-    /// The bytes of a row that is in its file. Where the file has changed since the run, the rows of the block are compared with what the run saw.
+    /// The bytes of a row that is in its file. Where the file has changed since the run, the row is compared with what the run saw.
     pub(super) fn row_bytes(&self, place: RowPlace, block: i64) -> Result<Vec<u8>, RunFileError> {
-        let (sources, directory) = (&self.head.sources, self.directory());
-        let mut rows = self.rows.borrow_mut();
-        if rows.doubts(sources, directory, block, place)? {
-            let mut block = StoredBlock::load(self.reading(), block)?;
-            let slots = block.referenced(self.reading())?;
-            rows.prove(sources, directory, &block, &slots, &mut |_, _| ())?;
+        let trust = self.trust(place, block)?;
+        if trust == Trust::Block {
+            self.prove(place, block)?;
         }
-        rows.read(sources, directory, place)
+        let bytes = self.rows.borrow_mut().read(&self.head.sources, self.directory(), place)?;
+        match trust {
+            Trust::Digest(digest) if xxh3_128(&bytes) != digest => Err(RowFiles::changed(&self.head.sources, place)),
+            _ => Ok(bytes),
+        }
     }
 
-    /// Whether a row can be read from its file without comparing it.
-    pub(super) fn is_trusted(&self, row: &LocatedRow) -> bool {
-        let doubts = self.rows.borrow_mut().doubts(&self.head.sources, self.directory(), row.block, row.place);
-        doubts.is_ok_and(|it| !it)
+    /// How a row of a file is found to be the one that the run saw.
+    pub(super) fn trust(&self, place: RowPlace, block: i64) -> Result<Trust, RunFileError> {
+        let digests = || Ok(row_digests(self.reading(), block)?);
+        self.rows.borrow_mut().trust(&self.head.sources, self.directory(), block, place, digests)
+    }
+
+    /// Compares all rows of a block with what the run saw, once.
+    fn prove(&self, place: RowPlace, block: i64) -> Result<(), RunFileError> {
+        let (sources, mut rows) = (&self.head.sources, self.rows.borrow_mut());
+        match rows.is_proved(block) {
+            Some(true) => Ok(()),
+            Some(false) => Err(RowFiles::changed(sources, place)),
+            None => {
+                let mut block = StoredBlock::load(self.reading(), block)?;
+                let slots = block.referenced(self.reading())?;
+                rows.prove(sources, self.directory(), &block, &slots, &mut |_, _| ())
+            }
+        }
     }
 
     /// Reads a part of a source; false when it cannot be read.

@@ -1,9 +1,9 @@
 //! Rows that a run left in their files.
 //!
-//! A file whose size and time of change are those that the run saw is taken at its word. Otherwise a block's rows are read and
-//! hashed: a file that has only grown still holds them.
+//! A file whose size and time of change are those that the run saw is taken at its word. Otherwise each row has to have the digest that the run recorded:
+//! a file that has only grown still holds them all. Runs of earlier versions have one digest for all rows of a block, which are then compared together, once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -13,15 +13,28 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::head::mtime_ns;
-use super::stored::StoredBlock;
+use super::stored::{RowDigests, StoredBlock};
 use super::{ByteRange, RowPlace, RunFileError, SourceHead};
+
+/// How a row of a file is found to be the one that the run saw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// Its file has not changed.
+    File,
+    /// It has to have this digest.
+    Digest(u128),
+    /// The rows of its block have to have the digest of the block.
+    Block,
+}
 
 /// The files that rows are in.
 #[derive(Debug, Default)]
 pub(super) struct RowFiles {
     open: HashMap<u32, RowFile>,
-    /// Blocks whose rows were found to be as they were.
-    proved: HashSet<i64>,
+    /// The digests of the block that was looked at last: rows are mostly read in order.
+    digests: Option<(i64, RowDigests)>,
+    /// Whether the rows of blocks without digests were found to be as they were. What is not remembered is read again for each row.
+    proved: HashMap<i64, bool>,
 }
 
 #[derive(Debug)]
@@ -47,15 +60,34 @@ impl RowFile {
 }
 
 impl RowFiles {
-    /// Whether a block's rows must be hashed before one of them is believed.
-    pub(super) fn doubts(
+    /// How a row is found to be the one that the run saw; `digests` reads those of its block.
+    pub(super) fn trust(
         &mut self,
         sources: &[SourceHead],
         directory: &Path,
         block: i64,
         place: RowPlace,
-    ) -> Result<bool, RunFileError> {
-        Ok(!self.file(sources, directory, place.source)?.is_unchanged && !self.proved.contains(&block))
+        digests: impl FnOnce() -> Result<RowDigests, RunFileError>,
+    ) -> Result<Trust, RunFileError> {
+        if self.file(sources, directory, place.source)?.is_unchanged {
+            return Ok(Trust::File);
+        }
+        if self.digests.as_ref().is_none_or(|it| it.0 != block) {
+            self.digests = Some((block, digests()?));
+        }
+        let known = self.digests.as_ref().and_then(|it| it.1.as_ref());
+        let digest = known.zip(place.bytes).and_then(|(known, bytes)| known.get(&(place.source, bytes.offset)));
+        Ok(digest.map_or(Trust::Block, |it| Trust::Digest(*it)))
+    }
+
+    /// Whether the rows of a block were found to be as they were; `None` when they were not looked at.
+    pub(super) fn is_proved(&self, block: i64) -> Option<bool> {
+        self.proved.get(&block).copied()
+    }
+
+    /// What to say of a row that is another one now.
+    pub(super) fn changed(sources: &[SourceHead], place: RowPlace) -> RunFileError {
+        RunFileError::SourceChanged { name: name(sources, place.source) }
     }
 
     /// Hashes the rows of these slots, hands each to `each`, and compares with what the run saw.
@@ -70,11 +102,14 @@ impl RowFiles {
         let mut hasher = blake3::Hasher::new();
         for slot in slots {
             let place = block.places[*slot];
-            let row = self.read(sources, directory, place)?;
+            let row = self.read(sources, directory, place).inspect_err(|_| {
+                self.proved.insert(block.id, false);
+            })?;
             hasher.update(&xxh3_128(&row).to_be_bytes());
             each(*slot, row);
         }
         let is_same = slots.is_empty() || block.row_hash.as_deref() == Some(hasher.finalize().as_bytes());
+        self.proved.insert(block.id, is_same);
         if !is_same {
             let first = slots.first().map_or(0, |slot| block.places[*slot].source);
             // Several files may have rows in a block; one that is known to have changed is named.
@@ -82,7 +117,6 @@ impl RowFiles {
             let changed = changed.into_iter().find(|it| self.open.get(it).is_some_and(|it| !it.is_unchanged));
             return Err(RunFileError::SourceChanged { name: name(sources, changed.unwrap_or(first)) });
         }
-        self.proved.insert(block.id);
         Ok(())
     }
 
@@ -93,7 +127,7 @@ impl RowFiles {
         directory: &Path,
         place: RowPlace,
     ) -> Result<Vec<u8>, RunFileError> {
-        let changed = || RunFileError::SourceChanged { name: name(sources, place.source) };
+        let changed = || RowFiles::changed(sources, place);
         let Some(ByteRange { offset, length }) = place.bytes else { return Err(changed()) };
         let mut bytes = Vec::new();
         match self.file(sources, directory, place.source)?.read(offset, u64::from(length), &mut bytes) {

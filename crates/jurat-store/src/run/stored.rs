@@ -1,5 +1,6 @@
 //! A block as it is read back.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,8 +9,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::code::PackedCodes;
 use super::identity::{self, Ids, shown_id};
+use super::schema::has_column;
 use super::values::{read_labels, read_scores};
-use super::{Code, Column, Detail, RowPlace, detail, place};
+use super::{Code, Column, Detail, Digests, RowPlace, detail, place};
 use crate::database::DatabaseError;
 use crate::packed::{Bytes, Unreadable, unpack};
 use crate::records::RowId;
@@ -138,6 +140,9 @@ struct Piece {
     column: Column,
     range: std::ops::Range<usize>,
 }
+
+/// The digests of the rows of a block that are in files, by source and offset; `None` in a run of an earlier version.
+pub(super) type RowDigests = Option<HashMap<(u32, u64), u128>>;
 
 /// A file and its connection.
 #[derive(Debug, Clone, Copy)]
@@ -408,6 +413,28 @@ impl OpenChunk {
         let pieces = reading.part(table, pieces)?;
         Ok(OpenChunk { first_slot, bytes, pieces })
     }
+}
+
+pub(super) fn row_digests(reading: Reading<'_>, block: i64) -> Result<RowDigests, DatabaseError> {
+    if !reading.sqlite(has_column(reading.connection, "block", Digests::Rows.column()))? {
+        return Ok(None);
+    }
+    let mut select =
+        reading.sqlite(reading.connection.prepare_cached("SELECT n, places, rows FROM block WHERE id = ?1"))?;
+    let row = select.query_row([block], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    let (n, places, rows): (u64, Vec<u8>, Option<Vec<u8>>) = reading.sqlite(row)?;
+    let Some(rows) = rows else { return Ok(None) };
+    let n = reading.part("block.n", n_slots(n))?;
+    let places = reading.part("block.places", place::read(&places, n))?;
+    let digests = reading.part("block.rows", read_digests(&rows, n))?;
+    let known = places.iter().zip(digests);
+    Ok(Some(known.filter_map(|(it, digest)| Some(((it.source, it.bytes?.offset), digest))).collect()))
+}
+
+/// A digest for each of `n` slots.
+pub(super) fn read_digests(stored: &[u8], n: usize) -> Result<Vec<u128>, Unreadable> {
+    let mut bytes = Bytes::of_plain(stored)?;
+    (0..n).map(|_| bytes.array().map(u128::from_be_bytes)).collect()
 }
 
 fn detail_pieces(bytes: &[u8]) -> Result<Vec<Piece>, Unreadable> {

@@ -14,11 +14,11 @@ use super::code::unpack_codes;
 use super::id_index::read_page;
 use super::identity::{shown_id, text_hash};
 use super::schema::has_column;
-use super::stored::{StoredBlock, n_slots, read_cases, read_numbers};
+use super::stored::{StoredBlock, n_slots, read_cases, read_digests, read_numbers};
 use super::values::{read_labels, read_scores, read_words};
 use super::{CaseTaken, Code, Column, RunFileError, RunReader, taken};
 use crate::database::DatabaseError;
-use crate::packed::{Bytes, Unreadable};
+use crate::packed::Unreadable;
 use crate::records::RowId;
 
 /// How many pages of ids are read at a time.
@@ -34,7 +34,7 @@ pub enum Digests {
 }
 
 impl Digests {
-    fn column(self) -> &'static str {
+    pub(super) fn column(self) -> &'static str {
         match self {
             Digests::Rows => "rows",
             Digests::Questions => "questions",
@@ -323,11 +323,6 @@ impl RunReader {
     fn of_part(&self, part: &'static str, unreadable: Unreadable) -> DatabaseError {
         DatabaseError::of_part(self.path(), part, unreadable)
     }
-}
-
-fn read_digests(stored: &[u8], n: usize) -> Result<Vec<u128>, Unreadable> {
-    let mut bytes = Bytes::of_plain(stored)?;
-    (0..n).map(|_| bytes.array().map(u128::from_be_bytes)).collect()
 }
 
 /// The keys of all rows of a run, in the order of their hashes.

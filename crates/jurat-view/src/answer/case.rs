@@ -11,10 +11,10 @@ use jurat_store::run::RunFileError;
 use serde_json::json;
 
 use super::labelling::{self, Sent};
-use super::{Answer, Failure, Kind, Shown, Work};
+use super::{Answer, Failure, Kind, Shown, Work, asked};
 use crate::page::case::{self, CasePage, Neighbours, Replicate, TaskLine};
 use crate::page::labelling::Labelling;
-use crate::route::{self, Form, Route, VariantName};
+use crate::route::{self, Form, Look, Route, VariantName};
 
 pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Case) -> Result<Answer, Failure> {
     let view = shown.view;
@@ -34,6 +34,7 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Case) ->
         return json_of(view, case, &tasks);
     }
     let row = row_of(view, case);
+    let agent = if_readable(view.agent_run(case))?;
     let page = CasePage {
         run: shown.id.to_owned(),
         suite: view.head().suite.clone(),
@@ -49,7 +50,8 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Case) ->
         explained,
         graph: scenario_graph(view, case)?,
         transcript,
-        agent: if_readable(view.agent_run(case))?,
+        asked: agent.as_ref().and_then(|it| asked::asked(work, shown, it, route.look.asked)),
+        agent,
         labelling: match chosen {
             Some(ix) => Some(labels_of(work, shown, case, TaskIx(ix))?),
             None => None,
@@ -199,6 +201,7 @@ fn neighbours(
             variant: name_of(view, &it),
             turn: None,
             from: 0,
+            look: Look { asked: 0, ..route.look },
             ..route.clone()
         }))
     };

@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 
 use jurat_core::report::plan::{CostBound, PlanReport, PlanTask};
 use jurat_engine::view::RunView;
+use jurat_engine::view::query::{Columns, Query};
 use serde_json::json;
 
 use super::{Answer, Failure, Shown, Work};
 use crate::page::graph::{self, GraphPage};
+use crate::part::graph::{Followed, following};
 
 pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failure> {
     let report = shown.view.report()?;
-    let page = GraphPage { run: shown.id.to_owned(), plan: plan(shown.view), report };
+    let plan = plan(shown.view);
+    let followed = followed(&work.shared.columns.of(shown.view)?, shown.view, &plan)?;
+    let page = GraphPage { run: shown.id.to_owned(), plan, followed, report };
     Ok(Answer::of(work.form, || graph::page(&page), || data(&page)))
 }
 
@@ -46,6 +50,19 @@ pub(super) fn plan(view: &RunView) -> PlanReport {
         calls_left: None,
         cost: CostBound::Unknown(Vec::new()),
     }
+}
+
+/// In how many cases each arrow between two tasks was followed.
+pub(super) fn followed(columns: &Columns<'_>, view: &RunView, plan: &PlanReport) -> Result<Followed, Failure> {
+    let mut followed = Followed::new();
+    for task in plan.tasks() {
+        for before in &task.depends_on {
+            let query = Query::parse(&following(plan, before, &task.id), view, columns)?;
+            let Ok(query) = query else { continue };
+            followed.insert((before.clone(), task.id.clone()), query.candidates(view, columns)?.count());
+        }
+    }
+    Ok(followed)
 }
 
 fn data(page: &GraphPage) -> String {

@@ -1,5 +1,6 @@
 //! What a request is answered with: one function a page reads what the page needs, and renders it as a page or as data.
 
+mod asked;
 mod case;
 mod cases;
 mod compare;

@@ -1,10 +1,11 @@
-//! Files that agents left: key outputs, by their place in the record of the run. No path of an address is opened.
+//! Files that agents left: key outputs and logs, by their place in the record of the run. No path of an address is opened.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{BufReader, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 use http::StatusCode;
+use jurat_engine::view::RunView;
 use jurat_format::value::{Val, Value};
 
 use super::case::meant;
@@ -21,13 +22,46 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &Output) -> Resu
     let cases = view.cases_named(&route.id)?;
     let case = meant(view, &cases, &route.variant).ok_or_else(|| absent("the run has no such case"))?;
     let evidence = view.agent_run(case)?.ok_or_else(|| absent("no agent ran in this case"))?;
-    let output = evidence.get("output_artifacts").and_then(Val::as_list).and_then(|it| it.get(route.ix as usize));
-    let output = output.ok_or_else(|| absent("the agent left no such file"))?;
-    let place = work.shared.library.root().and_then(|root| view.agent_directory(&evidence, root));
-    let file = place.zip(relative(output)).map(|(place, path)| (place.clone(), place.join(path)));
-    let (place, file) = file.ok_or_else(|| absent("the file is not stored with this run"))?;
-    let bytes = read(&place, &file).ok_or_else(|| absent("the file is not there any more"))?;
-    Ok(Answer::new(StatusCode::OK, Kind::Download(name(&file)), bytes))
+    let ix = route.ix as usize;
+    files(&evidence).nth(ix).ok_or_else(|| absent("the agent left no such file"))?;
+    let file = path(work, view, &evidence, ix).ok_or_else(|| absent("the file is not stored with this run"))?;
+    let bytes = read(&file).ok_or_else(|| absent("the file is not there any more"))?;
+    Ok(Answer::new(StatusCode::OK, Kind::Download(name(&file.path)), bytes))
+}
+
+/// The files of an agent as its run names them: key outputs, then logs.
+pub(super) fn files(evidence: &Value) -> impl Iterator<Item = &Value> {
+    let outputs = evidence.get("output_artifacts");
+    let logs = evidence.get("runner_metadata").and_then(|it| it.get("logs"));
+    [outputs, logs].into_iter().flatten().filter_map(Val::as_list).flatten()
+}
+
+/// A file of an agent, and the directory that it may not be outside of.
+#[derive(Debug)]
+pub(super) struct AgentFile {
+    place: PathBuf,
+    path: PathBuf,
+}
+
+/// Where a file of an agent is, by its place among [`files`]; nothing for one that is not stored with the run.
+pub(super) fn path(work: &Work<'_>, view: &RunView, evidence: &Value, ix: usize) -> Option<AgentFile> {
+    let place = view.agent_directory(evidence, work.shared.library.root()?)?;
+    let path = place.join(relative(files(evidence).nth(ix)?)?);
+    Some(AgentFile { place, path })
+}
+
+/// Opens a file, unless it or a directory on the way to it is a link.
+pub(super) fn opened(file: &AgentFile) -> Option<BufReader<File>> {
+    let mut at = file.place.clone();
+    for part in file.path.strip_prefix(&file.place).ok()?.components() {
+        at.push(part);
+        if std::fs::symlink_metadata(&at).ok()?.file_type().is_symlink() {
+            return None;
+        }
+    }
+    let opened = File::open(&file.path).ok()?;
+    let is_file = opened.metadata().is_ok_and(|it| it.is_file());
+    is_file.then(|| BufReader::new(opened))
 }
 
 /// Where a file is below the directory of its run; nothing for one that is elsewhere.
@@ -38,19 +72,12 @@ fn relative(output: &Value) -> Option<PathBuf> {
     (is_plain && !path.as_os_str().is_empty()).then_some(path)
 }
 
-/// The bytes of a file, unless it or a directory on the way to it is a link.
-fn read(place: &Path, path: &Path) -> Option<Vec<u8>> {
-    let mut at = place.to_owned();
-    for part in path.strip_prefix(place).ok()?.components() {
-        at.push(part);
-        if std::fs::symlink_metadata(&at).ok()?.file_type().is_symlink() {
-            return None;
-        }
-    }
-    let file = File::open(path).ok()?;
-    let length = file.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
+/// The bytes of a file, unless there are too many.
+fn read(file: &AgentFile) -> Option<Vec<u8>> {
+    let opened = opened(file)?;
+    let length = opened.get_ref().metadata().ok()?.len();
     let mut bytes = Vec::new();
-    (length <= MOST_BYTES).then(|| file.take(MOST_BYTES).read_to_end(&mut bytes).ok())??;
+    (length <= MOST_BYTES).then(|| opened.take(MOST_BYTES).read_to_end(&mut bytes).ok())??;
     Some(bytes)
 }
 
@@ -95,8 +122,9 @@ mod tests {
         std::fs::write(directory.path().join("secret"), "secret").expect("a file");
         std::fs::write(place.join("own"), "own").expect("a file");
         std::os::unix::fs::symlink("../secret", place.join("link")).expect("a link");
-        assert_eq!(read(&place, &place.join("own")), Some(b"own".to_vec()));
-        assert_eq!(read(&place, &place.join("link")), None);
-        assert_eq!(read(&place, &place), None);
+        let read = |path: PathBuf| read(&AgentFile { place: place.clone(), path });
+        assert_eq!(read(place.join("own")), Some(b"own".to_vec()));
+        assert_eq!(read(place.join("link")), None);
+        assert_eq!(read(place.clone()), None);
     }
 }

@@ -11,6 +11,7 @@ use super::{Answer, Failure, Shown, Work, graph, runs};
 use crate::page::live::is_live;
 use crate::page::overview::{self, OverviewPage};
 use crate::page::totals::{Scores, Spread};
+use crate::part::graph::Followed;
 use crate::route::Form;
 
 /// How many steps the scores of a task are counted in.
@@ -26,11 +27,16 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failu
     let columns = work.shared.columns.of(view)?;
     // The data of the page is the report alone.
     let is_page = work.form == Form::Html;
+    let plan = Some(graph::plan(view)).filter(|it| it.stages.len() > 1 && report.tasks.len() <= MOST_DRAWN);
     let page = OverviewPage {
         run: shown.id.to_owned(),
         live: live_run(work, shown),
         previous: runs::previous(work.shared, shown.id, &report.suite_hash).filter(|_| is_page),
-        plan: Some(graph::plan(view)).filter(|it| it.stages.len() > 1 && report.tasks.len() <= MOST_DRAWN),
+        followed: match plan.as_ref().filter(|_| is_page) {
+            Some(plan) => graph::followed(&columns, view, plan)?,
+            None => Followed::new(),
+        },
+        plan,
         scores: if is_page { scores(view, &columns, &report)? } else { Scores::new() },
         latencies: if is_page { latencies(view, &columns)? } else { None },
         documents: view.head().documents.iter().filter_map(text).collect(),

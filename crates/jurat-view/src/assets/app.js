@@ -86,6 +86,15 @@ function moveRow(step) {
   const link = next.querySelector("a.open, a, button, input");
   link?.focus();
   next.scrollIntoView({ block: "nearest" });
+  history.replaceState(history.state, "", `#row-${all.indexOf(next) + 1}`);
+}
+
+// The row that the address names, so that a copied address and the way back lead to it.
+function focusRow() {
+  const number = Number(location.hash.match(/^#row-(\d+)$/)?.[1] ?? 0);
+  const link = rows()[number - 1]?.querySelector("a.open, a, button, input");
+  link?.focus();
+  link?.scrollIntoView({ block: "nearest" });
 }
 
 function focusQuery() {
@@ -151,6 +160,7 @@ for (const button of document.querySelectorAll("button[data-action]")) {
 }
 
 localTimes(document);
+focusRow();
 
 // On a narrow page the table comes first.
 if (matchMedia("(max-width: 60rem)").matches) document.querySelector(".facets > details")?.removeAttribute("open");

@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use jurat_format::value::{Val, Value};
+use jurat_format::value::{Map, Val, Value};
 use jurat_report::{bytes, counted, duration, grouped, money, pretty_json, visible_line};
 use maud::{Markup, html};
 
+use super::asked;
 use super::case::{CasePage, ROW};
 use crate::part::bar::place;
+use crate::part::diff;
 use crate::part::text::{excerpt, line, lines, sentence};
 use crate::part::value;
 
@@ -24,6 +26,8 @@ pub(super) fn section(page: &CasePage, evidence: &Value) -> Markup {
             (timeline(events))
             (event_list(page, events))
             (workspace(page, evidence))
+            @if let Some(it) = &page.asked { (asked::section(page, it)) }
+            (logs(page, evidence))
         }
     }
 }
@@ -252,7 +256,8 @@ fn workspace(page: &CasePage, evidence: &Value) -> Markup {
     let outputs = evidence.get("output_artifacts").and_then(Val::as_list).unwrap_or_default();
     html! {
         @if lists.iter().any(|(_, it)| !it.is_empty()) {
-            h3 { "Workspace" }
+            h3 id="workspace" { "Workspace" }
+            @if has_diff(files) { (diff_forms(page)) }
             ul.files {
                 @for (word, paths) in lists {
                     @for path in paths.iter().filter_map(Val::as_str) {
@@ -260,7 +265,7 @@ fn workspace(page: &CasePage, evidence: &Value) -> Markup {
                         li {
                             span.tag { (word) } " " code { (line(path)) }
                             @if let Some(diff) = file.and_then(|it| text(it, &["diff"])) {
-                                details open[diff.len() < SHORT_FILE] { summary { "diff" } (value::unified(diff)) }
+                                details open[diff.len() < SHORT_FILE] { summary { "diff" } (diff::unified(diff, page.route.look.is_side_by_side)) }
                             } @else if let Some(content) = file.and_then(|it| text(it, &["text"])) {
                                 details open[content.len() < SHORT_FILE] { summary { "text" } (value::text(content, &page.whole(ROW))) }
                             }
@@ -274,6 +279,34 @@ fn workspace(page: &CasePage, evidence: &Value) -> Markup {
             ul.files { @for (ix, output) in outputs.iter().enumerate() { li { (key_output(page, ix, output)) } } }
         }
         @if let Some(message) = text(evidence, &["error", "message"]) { p.note { (sentence(message)) } }
+    }
+}
+
+/// Whether a file has a diff.
+fn has_diff(files: Option<&Map<'_>>) -> bool {
+    files.is_some_and(|it| it.iter().any(|(_, file)| text(file, &["diff"]).is_some()))
+}
+
+/// Whether diffs are in line or side by side, each a link.
+fn diff_forms(page: &CasePage) -> Markup {
+    let is_side_by_side = page.route.look.is_side_by_side;
+    html! {
+        nav.chips aria-label="Forms of diffs" {
+            a.chip href={ (page.at_sides(false)) "#workspace" } aria-current=[(!is_side_by_side).then_some("true")] { "in line" }
+            a.chip href={ (page.at_sides(true)) "#workspace" } aria-current=[is_side_by_side.then_some("true")] { "side by side" }
+        }
+    }
+}
+
+/// What its program printed and wrote down beside its outputs.
+fn logs(page: &CasePage, evidence: &Value) -> Markup {
+    let n_outputs = evidence.get("output_artifacts").and_then(Val::as_list).map_or(0, <[Value]>::len);
+    let logs = evidence.get("runner_metadata").and_then(|it| it.get("logs")).and_then(Val::as_list).unwrap_or_default();
+    html! {
+        @if !logs.is_empty() {
+            h3 { "Logs" }
+            ul.files { @for (ix, log) in logs.iter().enumerate() { li { (key_output(page, n_outputs + ix, log)) } } }
+        }
     }
 }
 

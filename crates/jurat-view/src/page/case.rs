@@ -9,16 +9,17 @@ use jurat_core::suite::Gate;
 use jurat_engine::view::Code;
 use jurat_engine::view::query::{Sort, Spent};
 use jurat_format::value::Value;
-use jurat_report::{counted, duration, grouped, money, score, visible_line};
+use jurat_report::{counted, duration, grouped, money, pretty_json, score, visible_line};
 use maud::{Markup, html};
 
+use super::asked::Asked;
 use super::labelling::{self, Labelling};
 use super::shell::RunLinks;
 use super::{Section, Shell, agent, explained, transcript};
 use crate::part::text::{excerpt, line, sentence};
 use crate::part::value;
 use crate::part::verdict::{badge, of_code};
-use crate::route::{Address, Case, Cases, Form, Label, Output, Route, RunPage, Text, VariantName};
+use crate::route::{Address, Case, Cases, EvidenceForm, Form, Label, Look, Output, Route, RunPage, Text, VariantName};
 
 /// The part of a case that is its row, in addresses of whole values.
 pub(crate) const ROW: &str = "row";
@@ -47,6 +48,8 @@ pub(crate) struct CasePage {
     /// What people say about the task that is explained.
     pub(crate) labelling: Option<Labelling>,
     pub(crate) agent: Option<Value>,
+    /// What that agent asked its model, where the proxy recorded it.
+    pub(crate) asked: Option<Asked>,
     /// The row, or why it is not there.
     pub(crate) row: Result<Value, String>,
 }
@@ -107,7 +110,26 @@ impl CasePage {
         self.at(Case { only: only.map(str::to_owned), from: 0, ..self.route.clone() })
     }
 
-    /// Where a key output of its agent is.
+    fn look(&self, look: Look) -> Route {
+        self.at(Case { look, ..self.route.clone() })
+    }
+
+    /// The evidence in another form.
+    fn at_evidence(&self, evidence: EvidenceForm) -> Route {
+        self.look(Look { evidence, ..self.route.look })
+    }
+
+    /// Changed files side by side, or in line.
+    pub(crate) fn at_sides(&self, is_side_by_side: bool) -> Route {
+        self.look(Look { is_side_by_side, ..self.route.look })
+    }
+
+    /// Other requests of its agent.
+    pub(crate) fn at_asked(&self, asked: u64) -> Route {
+        self.look(Look { asked, ..self.route.look })
+    }
+
+    /// Where a file of its agent is.
     pub(crate) fn output(&self, ix: u32) -> Route {
         let output = Output { id: self.route.id.clone(), variant: self.route.variant.clone(), ix };
         Route::Run { run: self.run.clone(), page: RunPage::Output(output) }
@@ -246,19 +268,42 @@ fn evidence(page: &CasePage) -> Markup {
             @match &page.row {
                 Err(reason) => p.note { (sentence(reason)) },
                 Ok(row) => {
-                    @if let Some(members) = row.as_map() {
-                        dl.members {
-                            @for (key, member) in members.iter() {
-                                dt { (line(key)) }
-                                dd { (value::tree(member, &page.whole(ROW))) }
+                    (evidence_forms(page))
+                    @match row.as_map() {
+                        Some(members) if page.route.look.evidence != EvidenceForm::Json => {
+                            dl.members {
+                                @for (key, member) in members.iter() {
+                                    dt { (line(key)) }
+                                    dd { (evidence_value(page, member)) }
+                                }
                             }
-                        }
-                    } @else {
-                        (value::tree(row, &page.whole(ROW)))
+                        },
+                        _ => (evidence_value(page, row)),
                     }
                     p { a href=(page.whole(ROW)) { "The whole row as JSON" } }
                 },
             }
         }
+    }
+}
+
+/// The forms that evidence has, each a link.
+fn evidence_forms(page: &CasePage) -> Markup {
+    html! {
+        nav.chips aria-label="Forms of the evidence" {
+            @for form in EvidenceForm::ALL {
+                a.chip href={ (page.at_evidence(form)) "#evidence" } aria-current=[(form == page.route.look.evidence).then_some("true")] { (form.word()) }
+            }
+        }
+    }
+}
+
+fn evidence_value(page: &CasePage, it: &Value) -> Markup {
+    let whole = page.whole(ROW);
+    match (page.route.look.evidence, it.as_str()) {
+        (EvidenceForm::Tree, _) => value::tree(it, &whole),
+        (EvidenceForm::Markdown, Some(text)) => value::rendered(text, &whole),
+        (EvidenceForm::Text, Some(text)) => value::text(text, &whole),
+        (EvidenceForm::Json | EvidenceForm::Text | EvidenceForm::Markdown, _) => value::text(&pretty_json(it), &whole),
     }
 }

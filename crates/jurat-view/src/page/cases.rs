@@ -284,12 +284,13 @@ fn language() -> Markup {
     }
 }
 
-const EXAMPLES: [(&str, &str); 9] = [
+const EXAMPLES: [(&str, &str); 10] = [
     ("verdict:failed,error", "how the case ended: any of these"),
     ("task:tone=failed", "how a task ended"),
     ("label:tone=rude  score:quality<0.5", "what a task gave"),
     ("group:lang=de  subject:gpt*  replicate:2  id:abc*", "which cases"),
     ("took>2s  cost>0.01  tokens>1000  latency>1s  requests>1", "what they took"),
+    ("node:TALK=ask  edge:TALK=ask>check", "conversations that came past a node, or took an edge"),
     ("flaky:yes  reused:no", "repeated cases that ended differently; answers of this run"),
     ("why:\"no safety note\"", "a text in messages and explanations"),
     ("refund  \"two words\"  row.lang=de", "a text or a value in rows and answers"),

@@ -321,13 +321,12 @@ fn labels(contrast: &Contrast) -> Markup {
 
 /// How many causes the changes have, each in the first place.
 fn causes(contrast: &Contrast) -> Vec<(Cause, usize)> {
-    let all = || contrast.changes.iter().chain(&contrast.unjudged);
-    let n = |cause: Cause| all().filter(|it| contrast.causes(it).contains(&cause)).count();
-    [Cause::Evidence, Cause::Definition, Cause::Judge, Cause::Fault]
-        .into_iter()
-        .map(|it| (it, n(it)))
-        .filter(|it| it.1 > 0)
-        .collect()
+    let mut counts = [Cause::Evidence, Cause::Definition, Cause::Judge, Cause::Fault].map(|it| (it, 0));
+    for change in contrast.changes.iter().chain(&contrast.unjudged) {
+        let causes = contrast.causes(change);
+        counts.iter_mut().filter(|it| causes.contains(&it.0)).for_each(|it| it.1 += 1);
+    }
+    counts.into_iter().filter(|it| it.1 > 0).collect()
 }
 
 fn cases(page: &ComparePage, contrast: &Contrast, listed: &Listed) -> Markup {

@@ -18,6 +18,7 @@ pub(crate) struct GraphPage {
     /// The id of the run in addresses.
     pub(crate) run: String,
     pub(crate) plan: PlanReport,
+    pub(crate) followed: graph::Followed,
     pub(crate) report: RunReport,
 }
 
@@ -32,7 +33,7 @@ pub(crate) fn page(page: &GraphPage) -> Markup {
     shell.page(&html! {
         h1 { "Graph" }
         @if !page.plan.stages.is_empty() {
-            (tasks(&page.run, &page.plan, &page.report))
+            (tasks(&page.run, &page.plan, &page.report, &page.followed))
             (totals::tasks(&page.run, &page.report, &totals::Scores::default()))
         }
         @for scenario in &page.report.scenarios {
@@ -51,10 +52,10 @@ pub(crate) fn page(page: &GraphPage) -> Markup {
 }
 
 /// The drawing of the tasks, with what its marks mean.
-pub(super) fn tasks(run: &str, plan: &PlanReport, report: &RunReport) -> Markup {
+pub(super) fn tasks(run: &str, plan: &PlanReport, report: &RunReport, followed: &graph::Followed) -> Markup {
     html! {
-        p.hint { "A task leads to the cases where it failed: ✓ passed, ✗ failed, – skipped, ≈ measured, ! error. An arrow out of a gate is broken: it is followed only when the gate passes." }
-        div.scroll tabindex="0" role="region" aria-label="Graph of tasks" { (graph::plan(run, plan, report)) }
+        p.hint { "A task leads to the cases where it failed: ✓ passed, ✗ failed, – skipped, ≈ measured, ! error. An arrow leads to the cases in which it was followed; one out of a gate is broken, and followed only when the gate passes." }
+        div.scroll tabindex="0" role="region" aria-label="Graph of tasks" { (graph::plan(run, plan, report, followed)) }
     }
 }
 

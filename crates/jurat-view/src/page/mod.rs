@@ -1,6 +1,7 @@
 //! Pages: data in, markup out. Nothing here opens a file, asks for the time or knows a socket, so that pages are compared as text.
 
 mod agent;
+pub(crate) mod asked;
 pub(crate) mod case;
 pub(crate) mod cases;
 pub(crate) mod compare;

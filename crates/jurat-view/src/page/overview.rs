@@ -11,6 +11,7 @@ use super::runs::{self, Previous};
 use super::shell::{RunLinks, cases, short_id};
 use super::{Section, Shell, graph, live, totals};
 use crate::part::bar;
+use crate::part::graph::Followed;
 use crate::part::text::{line, lines, sentence};
 use crate::part::time::moment;
 use crate::route::{Cases, Route, RunPage};
@@ -27,6 +28,8 @@ pub(crate) struct OverviewPage {
     pub(crate) previous: Option<Previous>,
     /// The tasks as a graph, where some depend on others.
     pub(crate) plan: Option<PlanReport>,
+    /// In how many cases each arrow of that graph was followed.
+    pub(crate) followed: Followed,
     /// How the scores of tasks are spread.
     pub(crate) scores: totals::Scores,
     /// How many responses took how long, where the run says so.
@@ -54,7 +57,7 @@ pub(crate) fn page(page: &OverviewPage) -> Markup {
         @if let Some(plan) = &page.plan {
             section aria-labelledby="graph" {
                 h2 id="graph" { "Graph" }
-                (graph::tasks(run, plan, report))
+                (graph::tasks(run, plan, report, &page.followed))
             }
         }
         section aria-labelledby="definition" {
@@ -94,6 +97,8 @@ fn head(report: &RunReport) -> Markup {
             p.about { (when(report)) }
         }
         p.sentence { (sentence(&report.decision.sentence)) }
+        @if observed.resumed { p.about { "Resumed: an earlier attempt was interrupted, and what it had recorded was used." } }
+        @if let Some(of) = &observed.replay_of { p.about.replay { "A replay of " code { (line(of)) } ": every response was recorded before." } }
         @if let Some(description) = &report.description { p.description { (lines(description)) } }
         @for note in report.fault.iter().chain(&observed.notes) { p.note { (sentence(note)) } }
     }

@@ -25,6 +25,124 @@ pub(crate) fn whole(was: &str, now: &str) -> Markup {
     }
 }
 
+/// A unified diff in line or side by side.
+pub(crate) fn unified(diff: &str, is_side_by_side: bool) -> Markup {
+    if is_side_by_side { side_by_side(diff) } else { in_line(diff) }
+}
+
+fn in_line(diff: &str) -> Markup {
+    html! {
+        pre.diff tabindex="0" {
+            @for line in diff.split_inclusive('\n') {
+                @match line.as_bytes().first() {
+                    Some(b'+') => ins { (visible(line)) },
+                    Some(b'-') => del { (visible(line)) },
+                    Some(b'@') => span.hunk { (visible(line)) },
+                    _ => (visible(line)),
+                }
+            }
+        }
+    }
+}
+
+fn side_by_side(diff: &str) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Before and after, side by side" {
+            table.diff.before-after {
+                thead { tr { th.number scope="col" { "line" } th scope="col" { "before" } th.number scope="col" { "line" } th scope="col" { "after" } } }
+                tbody {
+                    @for row in rows(diff) {
+                        @match row {
+                            Row::Hunk(words) => tr { td colspan="4" { span.hunk { (visible(words)) } } },
+                            Row::Lines { before, after } => tr { (side(before, ChangeTag::Delete)) (side(after, ChangeTag::Insert)) },
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One side of a row: the number of its line and the line; nothing where the other side has more.
+fn side(line: Option<Line<'_>>, changed: ChangeTag) -> Markup {
+    html! {
+        @match line {
+            None => { td.number {} td {} },
+            Some(Line { number, text, is_changed }) => {
+                td.number { (number) }
+                td { (shown(if is_changed { changed } else { ChangeTag::Equal }, text)) }
+            }
+        }
+    }
+}
+
+/// A row of two texts beside each other.
+#[derive(Debug, PartialEq)]
+enum Row<'d> {
+    /// Where in the texts the lines below it are.
+    Hunk(&'d str),
+    Lines {
+        before: Option<Line<'d>>,
+        after: Option<Line<'d>>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Line<'d> {
+    number: u64,
+    text: &'d str,
+    is_changed: bool,
+}
+
+/// The rows of a unified diff. Lines that went stand beside those that came in their place.
+fn rows(diff: &str) -> Vec<Row<'_>> {
+    let (mut rows, mut numbers) = (Vec::new(), None);
+    let (mut went, mut came) = (Vec::new(), Vec::new());
+    for line in diff.lines() {
+        match (line.as_bytes().first(), &mut numbers) {
+            (Some(b'@'), _) => {
+                pair(&mut rows, &mut went, &mut came);
+                numbers = Some(first_lines(line));
+                rows.push(Row::Hunk(line));
+            }
+            // What stands before the first hunk names the file, which stands above already; `\` says that a line feed is missing.
+            (_, None) | (Some(b'\\'), _) => {}
+            (Some(b'-'), Some((before, _))) => went.push(next(before, line, true)),
+            (Some(b'+'), Some((_, after))) => came.push(next(after, line, true)),
+            (_, Some((before, after))) => {
+                pair(&mut rows, &mut went, &mut came);
+                let (before, after) = (next(before, line, false), next(after, line, false));
+                rows.push(Row::Lines { before: Some(before), after: Some(after) });
+            }
+        }
+    }
+    pair(&mut rows, &mut went, &mut came);
+    rows
+}
+
+/// Puts changed lines beside each other.
+fn pair<'d>(rows: &mut Vec<Row<'d>>, went: &mut Vec<Line<'d>>, came: &mut Vec<Line<'d>>) {
+    let n = went.len().max(came.len());
+    rows.extend((0..n).map(|ix| Row::Lines { before: went.get(ix).copied(), after: came.get(ix).copied() }));
+    went.clear();
+    came.clear();
+}
+
+fn next<'d>(number: &mut u64, line: &'d str, is_changed: bool) -> Line<'d> {
+    let taken = Line { number: *number, text: line.get(1..).unwrap_or_default(), is_changed };
+    *number += 1;
+    taken
+}
+
+/// The numbers of the first lines of a hunk: `@@ -3,4 +3,5 @@`.
+fn first_lines(hunk: &str) -> (u64, u64) {
+    let first = |sign: char| {
+        let range = hunk.split(' ').find_map(|it| it.strip_prefix(sign))?;
+        range.split(',').next()?.parse().ok()
+    };
+    (first('-').unwrap_or(1), first('+').unwrap_or(1))
+}
+
 /// The changes in one line, with a little of what stands around them. Nothing when the texts are the same.
 pub(crate) fn brief(was: &str, now: &str) -> Markup {
     let pieces = pieces(was, now);
@@ -146,6 +264,24 @@ mod tests {
         let long = "word ".repeat(30);
         let found = brief(&format!("{long}a"), &format!("{long}b")).0;
         assert!(found.starts_with("<bdi class=\"diff\">…") && found.len() < 300, "{found}");
+    }
+
+    #[test]
+    fn changed_lines_stand_beside_each_other() {
+        let diff =
+            "--- a/x\n+++ b/x\n@@ -3,3 +3,4 @@\n same\n-one\n-two\n+uno\n same\n+more\n\\ No newline at end of file\n";
+        let line = |number: u64, text: &'static str, is_changed: bool| Some(Line { number, text, is_changed });
+        let expected = [
+            Row::Hunk("@@ -3,3 +3,4 @@"),
+            Row::Lines { before: line(3, "same", false), after: line(3, "same", false) },
+            Row::Lines { before: line(4, "one", true), after: line(4, "uno", true) },
+            Row::Lines { before: line(5, "two", true), after: None },
+            Row::Lines { before: line(6, "same", false), after: line(5, "same", false) },
+            Row::Lines { before: None, after: line(6, "more", true) },
+        ];
+        assert_eq!(rows(diff), expected);
+        let found = unified("@@ -1 +1 @@\n-<b>\n+<i>\n", true).0;
+        assert!(found.contains("<del>&lt;b&gt;</del>") && found.contains("<ins>&lt;i&gt;</ins>"), "{found}");
     }
 
     #[test]

@@ -1,25 +1,36 @@
 //! Graphs of tasks and of conversations, drawn by `jurat-report`, with classes in place of styles. Boxes are links.
 
+use std::collections::BTreeMap;
+
 use jurat_core::report::plan::PlanReport;
 use jurat_core::report::scenario::ScenarioGraph;
 use jurat_core::report::transcript::Transcript;
 use jurat_core::report::{RunReport, TaskTotal};
-use jurat_engine::view::query::{quoted_name, quoted_value};
-use jurat_report::grouped;
-use jurat_report::plan::BoxMark;
-use jurat_report::scenario::{NodeMarks, write_graph_fragment};
+use jurat_engine::view::query::{edge_names, quoted_name, quoted_value};
+use jurat_report::plan::{BoxMark, PlanMarks};
+use jurat_report::scenario::{GraphMarks, write_graph_fragment};
+use jurat_report::{counted, grouped};
 use maud::{Markup, PreEscaped, html};
 
 use crate::route::Route;
 
-/// A graph with how often each part was taken, as the run says. Its nodes lead to the conversations.
+/// A graph with how often each part was taken, as the run says. Its nodes and edges lead to the conversations that came past them.
 pub(crate) fn drawing(run: &str, graph: &ScenarioGraph) -> Markup {
-    let cases = Route::cases(run, format!("id:{}", quoted_value(&graph.name))).to_string();
-    drawn(graph, &NodeMarks { chosen: None, link: &|_| Some(cases.clone()) })
+    let names = edge_names(graph);
+    let cases = |key: &str, part: &str| {
+        let query = format!("{key}:{}={}", quoted_name(&graph.name), quoted_value(part));
+        Some(Route::cases(run, query).to_string())
+    };
+    let marks = GraphMarks {
+        chosen: None,
+        node: &|ix| cases("node", graph.node_id(ix)),
+        edge: &|ix| cases("edge", names.get(ix)?),
+    };
+    drawn(graph, &marks)
 }
 
-/// The way of one conversation along its graph: edges have the turns after which they were taken, the node of the chosen turn is marked, and nodes lead to
-/// their first turns, which `at_turn` addresses.
+/// The way of one conversation along its graph: edges have the turns after which they were taken, the node of the chosen turn is marked, and nodes
+/// and edges lead to their first turns, which `at_turn` addresses.
 pub(crate) fn conversation(
     graph: &ScenarioGraph,
     transcript: &Transcript,
@@ -44,26 +55,43 @@ pub(crate) fn conversation(
         let ix = transcript.turns.iter().position(|it| it.node == own.nodes[node].id)?;
         Some(at_turn(ix as u32 + 1).to_string())
     };
-    drawn(&own, &NodeMarks { chosen, link: &first_turn })
+    let after = |edge: usize| Some(at_turn(*own.edges[edge].turns.first()?).to_string());
+    drawn(&own, &GraphMarks { chosen, node: &first_turn, edge: &after })
 }
 
-fn drawn(graph: &ScenarioGraph, marks: &NodeMarks<'_>) -> Markup {
+fn drawn(graph: &ScenarioGraph, marks: &GraphMarks<'_>) -> Markup {
     let mut out = Vec::new();
     // Writing to memory cannot fail.
     let _ = write_graph_fragment(&mut out, graph, marks);
     html! { div.graph { (PreEscaped(String::from_utf8_lossy(&out).into_owned())) } }
 }
 
-/// The graph of the tasks of a plan, each with how often it ended how, and leading to the cases where it did not pass.
-pub(crate) fn plan(run: &str, plan: &PlanReport, report: &RunReport) -> Markup {
-    let marking = |id: &str| {
+/// In how many cases each task was judged after one that it waits for, by the ids of both.
+pub(crate) type Followed = BTreeMap<(String, String), u64>;
+
+/// The graph of the tasks of a plan, each with how often it ended how, and leading to the cases where it did not pass. Arrows lead to the cases in which they
+/// were followed.
+pub(crate) fn plan(run: &str, plan: &PlanReport, report: &RunReport, followed: &Followed) -> Markup {
+    let task = |id: &str| {
         let task = report.tasks.iter().find(|it| it.id == id)?;
         Some(BoxMark { words: counts(task), link: Route::cases(run, query(task)).to_string() })
     };
+    let arrow = |from: &str, to: &str| {
+        let n = followed.get(&(from.to_owned(), to.to_owned()))?;
+        let words = format!("{to} after {from}: {}", counted(*n, "case"));
+        Some(BoxMark { words, link: Route::cases(run, following(plan, from, to)).to_string() })
+    };
     let mut out = Vec::new();
     // Writing to memory cannot fail.
-    let _ = jurat_report::plan::write_fragment(&mut out, plan, &marking);
+    let _ = jurat_report::plan::write_fragment(&mut out, plan, &PlanMarks { task: &task, arrow: &arrow });
     html! { div.graph { (PreEscaped(String::from_utf8_lossy(&out).into_owned())) } }
+}
+
+/// The cases in which a task was judged after one that it waits for: what follows a gate waits for it to pass.
+pub(crate) fn following(plan: &PlanReport, from: &str, to: &str) -> String {
+    let is_gate = plan.tasks().any(|it| it.id == from && it.gate.routes());
+    let before = if is_gate { "passed" } else { "passed,failed,measured" };
+    format!("task:{}={before} task:{}=passed,failed,measured,error", quoted_name(from), quoted_name(to))
 }
 
 /// `✓ 6 ✗ 1 – 2`

@@ -108,6 +108,11 @@ pub(crate) fn text(text: &str, whole: &Route) -> Markup {
     }
 }
 
+/// A text as Markdown; one that is too long for that as it is.
+pub(crate) fn rendered(it: &str, whole: &Route) -> Markup {
+    if it.len() > ROOM { text(it, whole) } else { markdown::markdown(it) }
+}
+
 /// Where a text is cut: at its end, or before what is too much.
 fn cut(text: &str) -> usize {
     if text.len() <= ROOM { text.len() } else { text.floor_char_boundary(ROOM) }
@@ -130,22 +135,6 @@ pub(crate) fn diff(expected: &str, found: &str) -> Markup {
                     ChangeTag::Equal => (visible(change.value())),
                     ChangeTag::Delete => del { (visible(change.value())) },
                     ChangeTag::Insert => ins { (visible(change.value())) },
-                }
-            }
-        }
-    }
-}
-
-/// A unified diff, its lines marked.
-pub(crate) fn unified(diff: &str) -> Markup {
-    html! {
-        pre.diff tabindex="0" {
-            @for line in diff.split_inclusive('\n') {
-                @match line.as_bytes().first() {
-                    Some(b'+') => ins { (visible(line)) },
-                    Some(b'-') => del { (visible(line)) },
-                    Some(b'@') => span.hunk { (visible(line)) },
-                    _ => (visible(line)),
                 }
             }
         }

@@ -46,10 +46,10 @@ impl Contrasting<'_> {
             let is_in = |column: &Column<'_>, row: u32, of: &[usize]| column.unit(row, of).n() > 0;
             for (row, (base_row, new_row)) in self.rows.shared.iter().enumerate() {
                 match (is_in(&base, *base_row, of_base), is_in(&new, *new_row, of_new)) {
-                    (true, true) if self.differing.contains(&row) && self.options.include_changed => {
+                    (true, true) if self.differs(row) && self.options.include_changed => {
                         counts.changed_included += 1;
                     }
-                    (true, true) if self.differing.contains(&row) => counts.changed += 1,
+                    (true, true) if self.differs(row) => counts.changed += 1,
                     (true, false) => counts.only_in_base += 1,
                     (false, true) => counts.only_in_new += 1,
                     _ => {}

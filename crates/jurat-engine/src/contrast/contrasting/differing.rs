@@ -15,17 +15,21 @@ impl Contrasting<'_> {
         let (was, now) = (self.base.questions()?, self.new.questions()?);
         let [base, new] = [self.base, self.new].map(Table::n_variants);
         let at = |of: &[u128], row: u32, n: usize| of.get(row as usize * n).copied().unwrap_or_default();
-        let mut unchecked = 0;
+        let (mut unchecked, mut n_differing) = (0, 0_u64);
         for (place, (base_row, new_row)) in self.rows.shared.iter().enumerate() {
             match (at(&was, *base_row, base), at(&now, *new_row, new)) {
                 (0, _) | (_, 0) => unchecked += 1,
-                (was, now) if was != now => drop(self.differing.insert(place)),
+                (was, now) if was != now => {
+                    self.differing.resize(self.rows.shared.len(), false);
+                    self.differing[place] = true;
+                    n_differing += 1;
+                }
                 _ => {}
             }
         }
         let is_by_content = self.base.is_by_content()? && self.new.is_by_content()?;
-        if !self.differing.is_empty() {
-            self.notes.push(Note::new(Finding::RowDiffers, "", "").about(self.differing.len() as u64));
+        if n_differing > 0 {
+            self.notes.push(Note::new(Finding::RowDiffers, "", "").about(n_differing));
         }
         if unchecked > 0 && !is_by_content {
             self.notes.push(Note::new(Finding::RowsNotChecked, "", "").about(unchecked));

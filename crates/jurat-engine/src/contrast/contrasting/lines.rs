@@ -1,7 +1,5 @@
 //! The lines of a comparison, column by column.
 
-use std::collections::BTreeMap;
-
 use jurat_core::contrast::provenance::{Finding, Note};
 use jurat_core::contrast::{About, JudgementLine, LabelChanges, LabelLine, Line, RateLine, ScoreLine, adjust};
 use jurat_store::run::Code;
@@ -84,17 +82,19 @@ impl Contrasting<'_> {
                 self.notes.push(Note::new(Finding::RowsNotRead, words, ""));
                 continue;
             };
-            let mut slices: BTreeMap<(bool, Option<&str>), RateLine> = BTreeMap::new();
+            // By the place of their texts; those of rows without one are last.
+            let n = values.texts().len();
+            let mut slices: Vec<Option<RateLine>> = (0..=n).map(|_| None).collect();
             self.each(codes, |unit, base, new| {
-                let value = values.get(&u64::from(self.rows.shared[unit.row].0)).map(String::as_str);
-                let slice = slices.entry((value.is_none(), value)).or_insert_with(|| RateLine::new(self.clustering));
+                let place = values.number(u64::from(self.rows.shared[unit.row].0)).unwrap_or(n);
+                let slice = slices[place].get_or_insert_with(|| RateLine::new(self.clustering));
                 slice.add(base, new, self.cluster(unit));
             });
-            let line = |((_, value), line): (&(bool, Option<&str>), &RateLine)| {
-                let about = About::Slice { path: path.to_string(), value: value.map(str::to_owned) };
-                line.finish(about, self.options.confidence)
+            let line = |(place, line): (usize, &Option<RateLine>)| {
+                let about = About::Slice { path: path.to_string(), value: values.texts().get(place).cloned() };
+                Some(line.as_ref()?.finish(about, self.options.confidence))
             };
-            let mut of_path: Vec<Line> = slices.iter().map(line).collect();
+            let mut of_path: Vec<Line> = slices.iter().enumerate().filter_map(line).collect();
             adjust(&mut of_path.iter_mut().collect::<Vec<_>>(), self.options.confidence);
             lines.extend(of_path);
         }

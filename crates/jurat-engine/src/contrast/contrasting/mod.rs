@@ -39,8 +39,8 @@ pub(super) struct Contrasting<'c> {
     clusters: Option<Vec<u32>>,
     cluster_by: Option<String>,
     clustering: Clustering,
-    /// Shared rows whose content differs, by their places.
-    differing: HashSet<usize>,
+    /// Whether the content of each shared row differs; empty where none does. It is asked for every row of every column.
+    differing: Vec<bool>,
     asked: [Asked; 2],
     /// Cases that rest on an answer that a repetition before them rests on.
     dropped: [HashSet<u64>; 2],
@@ -92,7 +92,7 @@ impl<'c> Contrasting<'c> {
             groups,
             rows,
             clusters: None,
-            differing: HashSet::new(),
+            differing: Vec::new(),
             asked,
             dropped,
             notes,
@@ -103,6 +103,11 @@ impl<'c> Contrasting<'c> {
         contrasting.compare_rows()?;
         contrasting.compare_served();
         Ok(contrasting)
+    }
+
+    /// Whether the content of a shared row differs.
+    fn differs(&self, row: usize) -> bool {
+        self.differing.get(row).copied().unwrap_or(false)
     }
 
     pub(super) fn clustering(&self) -> Clustering {
@@ -184,9 +189,9 @@ impl<'c> Contrasting<'c> {
         let side = || self.base.side().name.clone();
         let unknown = || CompareError::ClustersUnknown { side: side(), path: path.to_string() };
         let values = self.base.values(path)?.ok_or_else(unknown)?;
-        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut numbers: HashMap<usize, u32> = HashMap::new();
         let mut next = 0;
-        let number = |(row, _): &(u32, u32)| match values.get(&u64::from(*row)) {
+        let number = |(row, _): &(u32, u32)| match values.number(u64::from(*row)) {
             Some(value) => *numbers.entry(value).or_insert_with(|| fresh(&mut next)),
             None => fresh(&mut next),
         };
@@ -217,7 +222,7 @@ impl<'c> Contrasting<'c> {
     fn each(&self, codes: &[Vec<Option<Code>>; 2], mut take: impl FnMut(Unit, &Repetitions, &Repetitions)) {
         let (base, new) = (Column::new(&codes[0], self.base), Column::new(&codes[1], self.new));
         for (row, (base_row, new_row)) in self.rows.shared.iter().enumerate() {
-            if !self.options.include_changed && self.differing.contains(&row) {
+            if !self.options.include_changed && self.differs(row) {
                 continue;
             }
             for (group, Group { base: of_base, new: of_new, .. }) in self.groups.groups.iter().enumerate() {
@@ -238,7 +243,7 @@ impl<'c> Contrasting<'c> {
     /// Does something with the cases of each pair of units.
     fn each_unit(&self, mut take: impl FnMut(Unit, [UnitCases<'_>; 2])) {
         for row in 0..self.rows.shared.len() {
-            if !self.options.include_changed && self.differing.contains(&row) {
+            if !self.options.include_changed && self.differs(row) {
                 continue;
             }
             for group in 0..self.groups.groups.len() {

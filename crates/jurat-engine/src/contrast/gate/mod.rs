@@ -258,7 +258,7 @@ impl Gating<'_> {
         };
         if let Some((path, value)) = &selector.slice {
             let Some(values) = self.new.values(&path.value)? else { return Ok(None) };
-            part.rows = Some(values.into_iter().filter(|it| it.1 == *value).map(|it| it.0).collect());
+            part.rows = Some(values.rows_with(value));
         }
         if let Some(tag) = &selector.tag {
             let Some(tagged) = self.new.tagged(&tag.value)? else { return Ok(None) };

@@ -20,6 +20,7 @@ mod select;
 mod spent;
 mod syntax;
 mod term;
+mod visited;
 
 pub use crate::latencies::Latencies;
 pub use columns::{ColumnCache, Columns, Ids};
@@ -31,3 +32,4 @@ pub use scan::{Scanned, Seeking};
 pub use select::Query;
 pub use spent::{Spending, Spent};
 pub use term::{quoted_name, quoted_value};
+pub use visited::edge_names;

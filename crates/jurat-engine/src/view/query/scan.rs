@@ -141,6 +141,10 @@ impl Looked<'_> {
 
     fn holds(&mut self, test: &RowTest) -> Result<bool, ViewError> {
         match test {
+            RowTest::Visited(visited) => {
+                let view = self.view;
+                self.stored()?.map_or(Ok(false), |it| visited.holds(view, it))
+            }
             RowTest::Why(needles) => Ok(self.stored()?.is_some_and(|it| has_reason(it, needles))),
             RowTest::Text(needles) => Ok(has_text(self.row()?, needles) || self.has_answer(needles)?),
             RowTest::Path { path, test } => {

@@ -142,12 +142,12 @@ impl Tree {
         }
     }
 
-    /// Whether a test is about rows themselves, not only about messages.
+    /// Whether a test is about rows themselves, not only about messages and conversations.
     fn reads_rows(&self) -> bool {
         match self {
             Tree::All(parts) | Tree::Any(parts) => parts.iter().any(Tree::reads_rows),
             Tree::Not(part) => part.reads_rows(),
-            Tree::Cases(_) | Tree::Row(RowTest::Why(_)) => false,
+            Tree::Cases(_) | Tree::Row(RowTest::Why(_) | RowTest::Visited(_)) => false,
             Tree::Row(RowTest::Text(_) | RowTest::Path { .. }) => true,
         }
     }

@@ -53,7 +53,7 @@ const OPERATORS: [(&str, Operator); 7] = [
 ];
 
 /// Keys that take a name before they are compared, and those of them that do without.
-const NAMED: [&str; 6] = ["task", "label", "score", "group", "change", "delta"];
+const NAMED: [&str; 8] = ["task", "label", "score", "group", "node", "edge", "change", "delta"];
 const MAYBE_NAMED: [&str; 1] = ["change"];
 
 /// The beginning of a key that is a path in the row.

@@ -1,5 +1,6 @@
 //! What a term means in one run.
 
+use jurat_core::report::scenario::ScenarioGraph;
 use jurat_format::problem::{listed_all, nearest};
 use jurat_format::value::FieldPath;
 use jurat_store::run::{CaseTexts, Code, Column};
@@ -8,6 +9,7 @@ use super::columns::Columns;
 use super::mask::Mask;
 use super::probe::Probe;
 use super::syntax::{Operator, ROW, Spanned, WrittenTerm};
+use super::visited::{Part, Visited, edge_names};
 use super::{QueryProblem, Spent};
 use crate::view::{PersonLabel, RunView, ViewError};
 
@@ -57,6 +59,7 @@ pub(super) enum RowTest {
     Why(Vec<Needle>),
     Text(Vec<Needle>),
     Path { path: FieldPath, test: PathTest },
+    Visited(Visited),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -146,12 +149,14 @@ impl Needle {
 }
 
 /// Keys, each with what may stand behind it.
-const KEYS: [(&str, &str); 18] = [
+const KEYS: [(&str, &str); 20] = [
     ("verdict", "a verdict"),
     ("task", "a task and a verdict"),
     ("label", "a task and a label"),
     ("score", "a task and a number"),
     ("group", "a path of `group_by` and a value"),
+    ("node", "a scenario and a node"),
+    ("edge", "a scenario and an edge, such as `ask>check`"),
     ("subject", "a subject"),
     ("prompt", "a prompt"),
     ("replicate", "the number of a repetition"),
@@ -217,6 +222,8 @@ impl Meaning<'_> {
                 Ok(Test::Column(ColumnTest::Score { column, bound: self.bound(term, Unit::Plain)? }))
             }),
             "group" => self.group(term)?,
+            "node" => self.visited(term, "node", |it| it.nodes.iter().map(|it| it.id.clone()).collect()),
+            "edge" => self.visited(term, "edge", edge_names),
             "subject" => self.variant(term, "subject", |it| it.subject.clone()),
             "prompt" => self.variant(term, "prompt", |it| it.prompt.clone()),
             "replicate" => self.variant(term, "repetition", |it| (it.replicate + 1).to_string()),
@@ -326,6 +333,33 @@ impl Meaning<'_> {
         };
         let known = self.is_or_not(term).and_then(|()| self.known(term, "value", &groups.texts));
         Ok(known.map(|values| Test::Column(ColumnTest::Group { path: name.text.clone(), values })))
+    }
+
+    /// Parts of the graph of a scenario; `names` are those that it has.
+    fn visited(
+        &self,
+        term: &WrittenTerm,
+        what: &str,
+        names: impl Fn(&ScenarioGraph) -> Vec<String>,
+    ) -> Result<Test, QueryProblem> {
+        let name = term.name.as_ref().expect("keys with names have one");
+        let scenarios: Vec<String> = self.view.plan().all_scenarios().map(|it| it.scenario.name.clone()).collect();
+        let Some(scenario) = self.view.plan().all_scenarios().find(|it| it.scenario.name == name.text) else {
+            let near = nearest(&name.text, scenarios.iter().map(String::as_str)).map(quoted_name);
+            let message = match scenarios.is_empty() {
+                true => "the suite has no scenarios".to_owned(),
+                false => format!("the scenarios are {}", listed_all(scenarios.iter().map(String::as_str))),
+            };
+            return Err(self.problem(name, message).meant(near));
+        };
+        self.is_or_not(term)?;
+        let names = names(&self.view.graph(scenario));
+        let part = |it: String| match what {
+            "edge" => Part::Edge(names.iter().position(|name| *name == it).unwrap_or(usize::MAX)),
+            _ => Part::Node(it),
+        };
+        let parts = self.known(term, what, &names)?.into_iter().map(part).collect();
+        Ok(Test::Row(RowTest::Visited(Visited { scenario: name.text.clone(), parts })))
     }
 
     /// Values that the run has.
