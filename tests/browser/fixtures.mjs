@@ -434,7 +434,7 @@ function worked(project) {
     "subject.jsonl": [{ reply: "a reply", usage: { input: 7, output: 2 }, times: "*" }],
     "suite.yaml": `suite: worked
 models: { subject: script/subject.jsonl }
-agents: { small: { command: [python3, ./agent.py], limits: { time: 1m } } }
+agents: { small: { command: [python3, ./agent.py], model: subject, limits: { time: 1m } } }
 cases:
   - { id: work, task: Work., agent: small, workspace: notes, key_outputs: [report.bin] }
 tasks:

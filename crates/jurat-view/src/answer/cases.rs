@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use jurat_core::plan::{CaseIx, TaskIx};
-use jurat_engine::view::query::{CaseTexts, Columns, Mask, Query, Seeking, Spent};
+use jurat_engine::view::query::{CaseTexts, Columns, Mask, Query, Seeking, Sort, Spent};
 use jurat_engine::view::{Code, Column, RunView, StoredCase, ViewError};
 use jurat_format::value::{FieldPath, Val, parse_json};
 use serde_json::{Value, json};
@@ -60,6 +60,7 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Cases) -
         read_paths: read_paths(view),
         paths: paths.iter().map(|(name, _)| name.clone()).collect(),
         asks: view.plan().asks(),
+        is_added_up: is_by_spending(&route.sort) && !view.reader().has_taken().map_err(ViewError::from)?,
         is_repeated: view.head().variants.iter().any(|it| it.replicate > 0),
         rows,
         facets,
@@ -70,6 +71,11 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Cases) -
         Form::Html => Answer::page(StatusCode::OK, &cases::page(&page)),
         Form::Json => Answer::new(StatusCode::OK, Kind::Json, data(&page).to_string()),
     })
+}
+
+/// Whether an order is about what responses took.
+fn is_by_spending(sort: &Sort) -> bool {
+    matches!(sort, Sort::Cost | Sort::Tokens | Sort::Latency)
 }
 
 /// The cases of a page. They are read in the order of input, so that those of one block share its reading, and shown as they are given.

@@ -34,6 +34,8 @@ pub(crate) struct CasesPage {
     pub(crate) read_paths: Vec<String>,
     /// Whether models are asked, so that cases cost something.
     pub(crate) asks: bool,
+    /// Whether what cases took was added up from the log for the order of the page.
+    pub(crate) is_added_up: bool,
     pub(crate) is_repeated: bool,
     pub(crate) rows: Vec<CaseRow>,
     pub(crate) facets: Vec<Facet>,
@@ -127,6 +129,7 @@ pub(crate) fn page(page: &CasesPage) -> Markup {
                 @if let Some(it) = &page.live { (live::new_cases(&page.run, it, page.n_cases, &with(&page.run, &page.route))) }
                 (grouping(page.grouping, &with(&page.run, &page.route)))
                 p.count aria-live="polite" { (count(page)) }
+                @if page.is_added_up { p.hint { "This run was recorded before cost was stored by case. It is added up from the log of requests, which takes longer." } }
                 @if page.rows.is_empty() { (nothing(page)) } @else { (table(page)) }
                 (pager(page))
                 (column_chooser(page))
