@@ -437,6 +437,7 @@ models: { subject: script/subject.jsonl }
 agents: { small: { command: [python3, ./agent.py], model: subject, limits: { time: 1m } } }
 cases:
   - { id: work, task: Work., agent: small, workspace: notes, key_outputs: [report.bin] }
+  - { id: broken, task: Work., agent: { command: [python3, -c, "raise ValueError('${"x".repeat(120)}')"] } }
 tasks:
   - { id: succeeded, check: { kind: status_is, expected: success } }
 `,

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::command::Folder;
+use crate::command::{Folder, root};
+use crate::view_pages::copy;
 use crate::viewer::Viewer;
 
 const SUITE: &str = "
@@ -186,6 +187,37 @@ fn a_query_finds_what_a_filter_over_the_export_does() {
         let listed = page["cases"].as_array().expect("cases are listed");
         let listed: BTreeSet<&str> = listed.iter().filter_map(|it| it["id"].as_str()).collect();
         assert_eq!(listed, expected, "{query}");
+    }
+}
+
+#[test]
+fn conversations_are_found_by_the_nodes_and_edges_that_they_visited() {
+    let folder = Folder::empty();
+    copy(&root().join("tests/cases/scenario/over-rows"), folder.path());
+    folder.jurat(&["run", "suite.yaml"]);
+    let found = |query: &str| -> BTreeSet<String> {
+        let printed = folder.jurat(&["export", "--to", "csv", "--columns", "record", "--where", query]);
+        assert_eq!(printed.code, Some(0), "{query}: {printed:?}");
+        printed.stdout.lines().skip(1).map(str::to_owned).collect()
+    };
+    for (query, expected) in [
+        ("node:stands_firm=doubt", &["au", "br"][..]),
+        ("edge:stands_firm=ask>doubt", &["au", "br"]),
+        ("edge:stands_firm=ask>__end__", &["pe"]),
+        ("edge:stands_firm=ask>doubt,ask>__end__ -id:br", &["au", "pe"]),
+        ("-node:stands_firm=doubt id:pe", &["pe"]),
+    ] {
+        assert_eq!(found(query), expected.iter().map(|it| (*it).to_owned()).collect(), "{query}");
+    }
+    for (query, expected) in [
+        (
+            "edge:stands_firm=ask>doubts",
+            "there is no edge `ask>doubts`; there are `ask>doubt`, `ask>__end__` and `doubt>__end__`",
+        ),
+        ("node:stand_firm=ask", "the scenarios are `stands_firm` at character 6; did you mean `node:stands_firm=ask`?"),
+    ] {
+        let ended = folder.jurat(&["show", "--where", query]);
+        assert!(ended.code == Some(2) && ended.stderr.contains(expected), "{query}: {ended:?}");
     }
 }
 

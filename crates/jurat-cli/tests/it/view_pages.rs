@@ -16,7 +16,7 @@ pub(crate) fn example(name: &str) -> Folder {
     folder
 }
 
-fn copy(from: &std::path::Path, to: &std::path::Path) {
+pub(crate) fn copy(from: &std::path::Path, to: &std::path::Path) {
     for entry in std::fs::read_dir(from).expect("examples can be listed") {
         let entry = entry.expect("examples can be listed");
         let target = to.join(entry.file_name());
