@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Sequence
 from typing import Any
 
+from jurat import _shards
 from jurat.batches import Evaluator
 from jurat.errors import UsageError
+from jurat.run import Run
 from jurat.suite import Suite
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "run"]
 
 
 def evaluate(dataset: Any, suite: Suite, *, workers: int | None = None, batch_rows: int | None = None, **evaluator: Any) -> Any:
@@ -50,6 +54,60 @@ def evaluate(dataset: Any, suite: Suite, *, workers: int | None = None, batch_ro
         max_restarts=-1,
         max_task_retries=-1,
     )
+
+
+def run(
+    suite: str | os.PathLike[str], *, out: str | os.PathLike[str], workers: int | None = None, rows_per_shard: int = 200_000, arguments: Sequence[str] = ()
+) -> Run:
+    """Runs a suite as shards, each a task of Ray, and merges them into one run.
+
+    A task whose worker is lost is run again, and finds the responses that were paid for. Running the same again is free for shards that are done.
+
+    Args:
+        suite: The file of the suite.
+        out: The directory of the plan, the shards and the merged run. Every worker must see it, and the rows.
+        workers: How many shards are run at a time; default: as many as the cluster has CPUs.
+        rows_per_shard: How many rows a shard has, about.
+        arguments: Further arguments of `jurat run --shard`, such as `["-j", "8", "--coordinator", "http://10.0.0.5:7420"]`.
+
+    Returns:
+        The merged run.
+
+    Raises:
+        UsageError: The suite cannot be planned, or a worker has another version of jurat.
+        RunError: A shard was not run to its end; the message says why.
+    """
+    return _shards.run(suite, out, rows_per_shard, arguments, _engine(None, workers))
+
+
+def _engine(address: str | None, workers: int | None) -> _shards.Engine:
+    """Tasks rather than actors: a dead actor keeps its place, and a shard is minutes of work."""
+
+    def run_all(job: _shards.Job, shards: Sequence[int]) -> list[_shards.Ended]:
+        import ray
+
+        if not ray.is_initialized():
+            ray.init(address=address) if address else ray.init()
+        # Only a lost worker is a reason to try again: what the command says is the same every time.
+        task = ray.remote(num_cpus=1, max_retries=-1, retry_exceptions=False)(_shards.Job.run)
+        waiting, running, ended = list(shards), [], []
+        while waiting or running:
+            while waiting and len(running) < (workers or len(shards)):
+                running.append(task.remote(job, waiting.pop(0)))
+            done, running = ray.wait(running)
+            ended.extend(_got(ray, it) for it in done)
+        return ended
+
+    return run_all
+
+
+def _got(ray: Any, reference: Any) -> _shards.Ended:
+    try:
+        return ray.get(reference)  # type: ignore[no-any-return]
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, UsageError):
+            raise error.cause from None
+        raise
 
 
 def _workers(cpus: list[float], share: float, wanted: int | None, *, asks: bool) -> int:

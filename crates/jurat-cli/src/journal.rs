@@ -1,10 +1,11 @@
-//! `jurat journal`: what the journal of a project holds, and removing answers from it.
+//! `jurat journal`: what the journal of a project holds, removing answers from it, and adding those of shards.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use jurat::Removed;
+use jurat::{Added, Removed};
 use jurat_core::report::journal::JournalReport;
 use jurat_format::duration::parse_duration;
 use jurat_format::problem::listed_all;
@@ -17,7 +18,7 @@ use crate::failure::{Failure, exit};
 use crate::format::{Format, FormatOption, style};
 use crate::progress::window;
 
-/// Prints what the journal (the response cache) holds, and removes responses from it
+/// Prints what the journal (the response cache) holds, removes responses from it, and adds those of shards
 ///
 /// The journal stores every response that was paid for, by the content of its request, so that no run pays for it again. Only this command removes
 /// responses.
@@ -34,6 +35,7 @@ pub(crate) struct Journal {
 enum What {
     Stats(Stats),
     Clean(Clean),
+    Add(Add),
 }
 
 /// Prints the number of cached responses, by model and age
@@ -51,6 +53,20 @@ struct Clean {
     /// Confirm that all responses are to be removed
     #[arg(long, requires = "all")]
     yes: bool,
+    #[command(flatten)]
+    format: FormatOption,
+}
+
+/// Adds the responses of shards, so that other runs of this project do not pay for them again
+///
+/// Each shard of a plan (`jurat shards`) stores its responses in its own files, in `journal` of the directory of the plan. This command takes them into the journal of this project
+/// (merges them): in any order, and any number of times. A file that a killed process left incomplete is read up to there.
+#[derive(Args)]
+#[command(visible_alias = "merge")]
+struct Add {
+    /// Directories of plans
+    #[arg(value_name = "DIR", required = true)]
+    directories: Vec<PathBuf>,
     #[command(flatten)]
     format: FormatOption,
 }
@@ -75,6 +91,7 @@ impl Journal {
             None => stats(self.format.get()),
             Some(What::Stats(it)) => stats(it.format.get()),
             Some(What::Clean(it)) => it.clean(),
+            Some(What::Add(it)) => it.add(),
         })
     }
 }
@@ -95,6 +112,39 @@ fn stats(format: Format) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Good)
+}
+
+impl Add {
+    fn add(&self) -> Result<Exit, Failure> {
+        let Added { new, known, segments, damaged, .. } =
+            jurat::Journal::open_or_create(".")?.add_shards(&self.directories)?;
+        let mut out = io::stdout().lock();
+        match self.format.get() {
+            Format::Json => {
+                let counts = [
+                    ("version", 1),
+                    ("added", new),
+                    ("known", known),
+                    ("segments", segments),
+                    ("damaged_segments", damaged),
+                ];
+                writeln!(
+                    out,
+                    "{}",
+                    Val::Map(counts.map(|(key, n)| (key, Val::from(n))).into_iter().collect()).to_json()
+                )?;
+            }
+            Format::Text => {
+                let cut = match damaged {
+                    0 => String::new(),
+                    n => format!("; {n} incomplete"),
+                };
+                let files = counted(segments, "segment");
+                writeln!(out, "{} added, {known} known, from {files}{cut}", counted(new, "answer"))?;
+            }
+        }
+        Ok(Exit::Good)
+    }
 }
 
 impl Clean {

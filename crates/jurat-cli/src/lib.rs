@@ -6,8 +6,10 @@ mod calibrate;
 mod check;
 mod compare;
 mod completions;
+mod coordinate;
 mod count;
 mod definition;
+mod engine;
 mod exit;
 mod explain;
 mod export;
@@ -76,6 +78,7 @@ enum Verb {
     Pack(pack::Pack),
     Shards(shards::Shards),
     Merge(merge::Merge),
+    Coordinate(coordinate::Coordinate),
     Journal(journal::Journal),
     Judges(judges::Judges),
     Schema(schema::Schema),
@@ -109,6 +112,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Pack(pack) => pack.run(),
         Verb::Shards(shards) => shards.run(),
         Verb::Merge(merge) => merge.run(),
+        Verb::Coordinate(coordinate) => coordinate.run(),
         Verb::Journal(journal) => journal.run(),
         Verb::Judges(judges) => judges.run(),
         Verb::Schema(schema) => schema.run(),

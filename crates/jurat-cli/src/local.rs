@@ -15,10 +15,13 @@ use std::time::{Duration, Instant};
 
 use jurat::shards::{MergeOptions, PartSize, Shards};
 use jurat::{RunOptions, Suite};
+use jurat_format::value::Val;
 
+use crate::engine;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::progress::Shows;
 
 /// How many shards there are for each process: a process that is done early takes another.
 const SHARDS_EACH: u64 = 4;
@@ -33,24 +36,18 @@ pub(crate) enum Ended {
     Stopped(Exit, String),
 }
 
-/// Reads the name of an engine.
-pub(crate) fn engine(text: &str) -> Result<NonZeroUsize, String> {
-    let n = text.strip_prefix("local:").and_then(|it| it.parse().ok());
-    n.ok_or_else(|| "write `local:N`, for example `local:4`: N processes of this machine".to_owned())
-}
-
 /// Runs a suite on `n` processes.
 pub(crate) fn run(
     suite: &Suite,
-    options: RunOptions,
+    options: &RunOptions,
     n: NonZeroUsize,
     out: Option<PathBuf>,
-    is_quiet: bool,
+    shows: Shows,
 ) -> Result<Ended, Failure> {
     let is_named = out.is_some();
-    let shards = Shards::plan_here(suite, &options, PartSize::Parts(n.get() as u64 * SHARDS_EACH), out)?;
+    let shards = Shards::plan_here(suite, options, PartSize::Parts(n.get() as u64 * SHARDS_EACH), out)?;
     let lock = shards.lock()?;
-    let driver = Arc::new(Driver::new(suite, &options, n, &shards, is_quiet)?);
+    let driver = Arc::new(Driver::new(suite, options, n, &shards, shows)?);
     let signalled = Arc::clone(&driver);
     interrupt::on_each(move |n_before| signalled.interrupt(n_before));
     thread::scope(|scope| {
@@ -80,7 +77,7 @@ pub(crate) fn run(
         true => shards.merge(&MergeOptions::default())?,
         false => shards.merge_into_project(&options.directory)?,
     };
-    Ok(Ended::Merged(Box::new(merged.open()?)))
+    Ok(Ended::Merged(Box::new(jurat::Run::open(&merged.path)?)))
 }
 
 /// Starts processes, and remembers what became of them.
@@ -99,7 +96,7 @@ struct Driver {
     running: Mutex<HashMap<u32, Child>>,
     is_stopping: AtomicBool,
     failure: Mutex<Option<(Exit, String)>>,
-    shows_progress: bool,
+    shows: Shows,
 }
 
 /// How a process ended.
@@ -117,12 +114,11 @@ impl Driver {
         options: &RunOptions,
         n: NonZeroUsize,
         shards: &Shards,
-        is_quiet: bool,
+        shows: Shows,
     ) -> Result<Driver, Failure> {
         let program = std::env::current_exe()
             .map_err(|it| Failure::Reason(format!("this program cannot be started again: {it}")))?;
-        let is_python = program.file_stem().is_some_and(|it| it.to_string_lossy().starts_with("python"));
-        let words: &[&str] = if is_python { &["-m", "jurat", "run"] } else { &["run"] };
+        let words: &[&str] = if engine::python().is_some() { &["-m", "jurat", "run"] } else { &["run"] };
         let mut arguments: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
         arguments.extend(passed_on(options));
         let total = options.concurrency.map_or(USUAL_CONCURRENCY, NonZeroUsize::get);
@@ -145,7 +141,7 @@ impl Driver {
             running: Mutex::default(),
             is_stopping: AtomicBool::new(false),
             failure: Mutex::default(),
-            shows_progress: !is_quiet && io::stderr().is_terminal(),
+            shows: if shows == Shows::Line && !io::stderr().is_terminal() { Shows::Nothing } else { shows },
         })
     }
 
@@ -245,14 +241,25 @@ impl Driver {
     }
 
     fn show(&self) {
-        if self.shows_progress {
-            let n_done = self.n_open - locked(&self.open).len() - locked(&self.running).len();
-            let _ = write!(io::stderr(), "\r\x1b[2K{n_done} of {} shards", self.n_open);
-        }
+        let n_done = self.n_open - locked(&self.open).len() - locked(&self.running).len();
+        let n_open = self.n_open;
+        let _ = match self.shows {
+            Shows::Nothing => Ok(()),
+            Shows::Line => write!(io::stderr(), "\r\x1b[2K{n_done} of {n_open} shards"),
+            Shows::Json => {
+                let members = [
+                    ("version", Val::I(1)),
+                    ("event", Val::from("progress")),
+                    ("shards_done", (n_done as u64).into()),
+                    ("shards", (n_open as u64).into()),
+                ];
+                writeln!(io::stderr(), "{}", Val::Map(members.into_iter().collect()).to_json())
+            }
+        };
     }
 
     fn clear_line(&self) {
-        if self.shows_progress {
+        if self.shows == Shows::Line {
             let _ = write!(io::stderr(), "\r\x1b[2K");
         }
     }
@@ -277,7 +284,7 @@ fn reason_or(reason: String, usual: &str) -> String {
 }
 
 /// The options of a run that do not change its results: the others are in the plan.
-fn passed_on(options: &RunOptions) -> Vec<String> {
+pub(crate) fn passed_on(options: &RunOptions) -> Vec<String> {
     let timeout = options.request_timeout.map(|it| ["--request-timeout".to_owned(), written(it)]);
     let flags = [("--keep-going", options.keep_going), ("--stream", options.stream), ("--durable", options.durable)];
     let flags = flags.into_iter().filter(|it| it.1).map(|it| it.0.to_owned());

@@ -2,22 +2,23 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jurat::contrast::SideName;
 use jurat::gate::GateOptions;
+use jurat::shards::{Allowance, BadShare, Share};
 use jurat::{Checked, RunOptions, StopReason};
 use jurat_report::gate::write_text as write_gate;
 
 use crate::definition::{self, ProfileOptions, print_problems};
+use crate::engine::{self, Engine};
 use crate::exit::Exit;
 use crate::failure::{Failure, exit, print_reason};
 use crate::format::{Format, FormatOption, style};
 use crate::interrupt::Listener;
 use crate::local;
-use crate::progress;
+use crate::progress::{self, ProgressFormat};
 use crate::rendered_run;
 use crate::results_file::{ColumnsOption, ResultsFile, endings, has_columns};
 use crate::run_arguments::{OfRun, RunArguments};
@@ -34,9 +35,10 @@ pub(crate) struct Run {
     files: Vec<PathBuf>,
     #[command(flatten)]
     profiles: ProfileOptions,
-    /// Run on several processes of this machine: `local:N`. The run is cut into shards, which are merged at the end
-    #[arg(long, value_name = "ENGINE", value_parser = local::engine, help_heading = "Shards", conflicts_with_all = ["watch", "shard"])]
-    engine: Option<NonZeroUsize>,
+    /// Cut the run into shards, run them on several processes of this machine (`local:N`) or as tasks of a cluster (`ray`, `spark`, `ray://HOST:PORT`, `spark://HOST:PORT`; from the Python package), and
+    /// merge them
+    #[arg(long, value_name = "ENGINE", value_parser = Engine::parse, help_heading = "Shards", conflicts_with_all = ["watch", "shard"])]
+    engine: Option<Engine>,
     /// Directory for the shards of `--engine`; the run is written there, too [default: in `.jurat/parts`, until they are merged]
     #[arg(long, value_name = "DIR", help_heading = "Shards", requires = "engine")]
     out: Option<PathBuf>,
@@ -44,6 +46,12 @@ pub(crate) struct Run {
     #[arg(long, value_name = "DIR:N", value_parser = ShardName::parse, help_heading = "Shards",
           conflicts_with_all = ["watch", "outputs", "save_records", "tasks", "gate"])]
     shard: Option<ShardName>,
+    /// With `--shard`: divide budgets, `-j` and the rates of models by the number of processes, and use the part of this one, counted from 0
+    #[arg(long, value_name = "I/N", value_parser = share, help_heading = "Shards", requires = "shard", conflicts_with = "coordinator")]
+    share: Option<Share>,
+    /// Lease budget, requests in flight and rates from `jurat coordinate` at this address; for `--shard`, and for `--engine` with a cluster
+    #[arg(long, value_name = "URL", help_heading = "Shards")]
+    coordinator: Option<String>,
     /// Print the result of every task of every case
     #[arg(long)]
     tasks: bool,
@@ -66,6 +74,9 @@ pub(crate) struct Run {
     /// Show no progress
     #[arg(long, short, help_heading = "Output")]
     quiet: bool,
+    /// How progress is shown on standard error
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t, help_heading = "Output", conflicts_with = "quiet")]
+    progress: ProgressFormat,
     #[command(flatten)]
     format: FormatOption,
 }
@@ -73,7 +84,9 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn run(&self) -> Exit {
         if let Some(name) = &self.shard {
-            return exit(shard::run(name, self.options.options(), self.quiet, self.format.get()));
+            let format = self.format.get();
+            let shows = self.progress.shows(!self.quiet && format == Format::Text);
+            return exit(shard::run(name, self.options.options(), self.allowance(), shows, format));
         }
         if let Err(message) = self.can_be() {
             print_reason(&message);
@@ -91,6 +104,14 @@ impl Run {
         }
     }
 
+    fn allowance(&self) -> Allowance {
+        match (self.share, &self.coordinator) {
+            (Some(share), _) => Allowance::Share(share),
+            (None, Some(url)) => Allowance::Coordinator(url.clone()),
+            (None, None) => Allowance::Own,
+        }
+    }
+
     /// What cannot be written as it was asked for.
     fn can_be(&self) -> Result<(), String> {
         if self.files.len() > 1
@@ -100,6 +121,9 @@ impl Run {
                 "every suite would write `{}`; put `{{suite}}` into its name, for example `{{suite}}.json`",
                 file.display()
             ));
+        }
+        if self.coordinator.is_some() && !matches!(self.engine, Some(Engine::Cluster(_))) {
+            return Err("`--coordinator` is for `--shard`, and for `--engine ray` and `--engine spark`".to_owned());
         }
         if self.columns.is_given() && !self.outputs.iter().any(|it| has_columns(it.format)) {
             let endings = endings(has_columns, "or", "`");
@@ -175,11 +199,9 @@ impl Run {
         }
         let options = if suite.takes_rows() { options.input(io::stdin()) } else { options };
         let (is_gated, base) = (options.gate, options.base.as_deref().map(existing));
-        let run = match self.engine {
-            Some(n) => match local::run(&suite, options, n, self.out.clone(), self.quiet)? {
-                local::Ended::Merged(run) => *run,
-                local::Ended::Stopped(exit, sentence) => return Ok((exit, sentence)),
-            },
+        let run = match self.run_as_shards(&suite, &options)? {
+            Some(local::Ended::Merged(run)) => *run,
+            Some(local::Ended::Stopped(exit, sentence)) => return Ok((exit, sentence)),
             None => self.run_to_end(&suite, options)?,
         };
         let (path, stopped, has_measured) = (run.path().to_owned(), run.stopped(), run.case_counts().measured > 0);
@@ -188,6 +210,18 @@ impl Run {
             true => self.gated(&path, base),
             false => Ok(ended),
         }
+    }
+
+    /// Runs a suite on an engine, when there is one.
+    fn run_as_shards(&self, suite: &jurat::Suite, options: &RunOptions) -> Result<Option<local::Ended>, Failure> {
+        let (out, shows) = (self.out.clone(), self.progress.shows(!self.quiet));
+        Ok(match &self.engine {
+            Some(Engine::Local(n)) => Some(local::run(suite, options, *n, out, shows)?),
+            Some(Engine::Cluster(name)) => {
+                Some(engine::run(suite, options, name, out.as_deref(), self.coordinator.as_deref())?)
+            }
+            None => None,
+        })
     }
 
     /// Decides whether a run may pass, after its results.
@@ -218,7 +252,8 @@ impl Run {
             let _ = writeln!(io::stderr(), "{}", jurat_report::visible_line(&note.to_string()));
         })?;
         let listener = Listener::start(running.watch());
-        let shown = progress::Shown::start(running.watch(), !self.quiet && is_watched(self.format.get()));
+        let shows = self.progress.shows(!self.quiet && is_watched(self.format.get()));
+        let shown = progress::Shown::start(running.watch(), shows);
         let run = running.wait();
         drop(shown);
         listener.run_is_over();
@@ -300,6 +335,10 @@ fn long_about() -> String {
          response is paid for twice. Models are `provider/model`: {}, or `script/FILE` (canned replies) and `exec/CMD` (a program).",
         providers.join(", ")
     )
+}
+
+fn share(text: &str) -> Result<Share, BadShare> {
+    text.parse()
 }
 
 /// Progress is shown to people; a program that reads JSON does not need it.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use jurat::shards::{ShardEnd, Shards};
+use jurat::shards::{Allowance, ShardEnd, Shards};
 use jurat::{RunOptions, StopReason};
 use jurat_format::value::Val;
 use jurat_report::counted;
@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::interrupt::Listener;
-use crate::progress;
+use crate::progress::{Shown, Shows};
 
 /// A shard by the directory of its plan and its number.
 #[derive(Debug, Clone)]
@@ -32,16 +32,22 @@ impl ShardName {
 }
 
 /// Runs a shard. How its cases end does not change how the command ends: that is for the merged run.
-pub(crate) fn run(name: &ShardName, options: RunOptions, is_quiet: bool, format: Format) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    name: &ShardName,
+    options: RunOptions,
+    allowance: Allowance,
+    shows: Shows,
+    format: Format,
+) -> Result<Exit, Failure> {
     refuse_planned(&options)?;
     let ix = name.ix;
     let shards = Shards::open(&name.directory)?;
-    let started = shards.start(ix, options, |note| {
+    let started = shards.start_with(ix, options, allowance, |note| {
         let _ = writeln!(io::stderr(), "{}", jurat_report::visible_line(&note.to_string()));
     })?;
     let Some(started) = started else { return print(format, ix, "done", &format!("shard {ix} was done before")) };
     let listener = Listener::start(started.watch());
-    let shown = progress::Shown::start(started.watch(), !is_quiet && format == Format::Text);
+    let shown = Shown::start(started.watch(), shows);
     let ended = started.wait();
     drop(shown);
     listener.run_is_over();

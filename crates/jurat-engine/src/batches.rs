@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use arrow_array::RecordBatch;
@@ -22,7 +22,7 @@ use jurat_core::verdict::{CaseVerdict, Verdict};
 use jurat_format::problem::Problem;
 use jurat_format::value::{FieldPath, Span, Spanned, Step, Val};
 use jurat_model::Proxies;
-use jurat_store::journal::{AnswerWriter, Journal};
+use jurat_store::journal::{AnswerStore, AnswerWriter, Journal};
 use jurat_store::records::{BatchRows, RowAt, RowId};
 use jurat_store::run::{BlockBuilder, CaseTaken, Variant};
 use xxhash_rust::xxh3::xxh3_128;
@@ -43,8 +43,8 @@ use crate::tally::Tally;
 use crate::task_report::{completed, concluded, message, with_outcomes};
 use crate::variants::Asked;
 use crate::{
-    Conditions, Definition, LaunchError, Models, Perform as _, Progress, Resources, Roles, RunError, RunOptions, Stop,
-    now_ms,
+    Budget, Conditions, Definition, LaunchError, Models, Perform as _, Progress, Resources, Roles, RunError,
+    RunOptions, Stop, now_ms,
 };
 
 /// What is the same for all batches of a suite.
@@ -405,7 +405,13 @@ impl<'b> AskingBatches<'b> {
         };
         let Met { models, tools, agents, .. } = require(definition, &conditions, place).map_err(unready)?;
         let concurrency = transport.concurrency;
-        let models = Models::new((models, agents, tools), &suite.tools, resources.env, transport, options.budget());
+        let models = Models::new(
+            (models, agents, tools),
+            &suite.tools,
+            resources.env,
+            transport,
+            Arc::new(Budget::new(options.budget())),
+        );
         let workers = Workers { program: resources.worker.clone(), is_unsafe: options.unsafe_code };
         let evaluators = Evaluators::open(definition.plan, &main_folder(sources), &workers, resources.evaluators)
             .map_err(|error| unusable_evaluator(definition, error))?;
@@ -440,7 +446,7 @@ impl<'b> AskingBatches<'b> {
             source: Source::World {
                 perform: &self.models,
                 log: None,
-                journal: self.journal.as_ref(),
+                journal: self.journal.as_ref().map(AnswerStore::from),
                 not_before_ms: self.not_before_ms,
             },
             log: OutcomeLog::Batch { answers: self.answers.as_ref(), happened: &happened },

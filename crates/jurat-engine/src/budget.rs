@@ -3,15 +3,22 @@
 //! A request reserves an upper bound of what it may cost before it is made, and settles what it did cost afterwards. What is spent
 //! and what is reserved never exceed the budget together, so nothing is overspent however many requests are in flight. A request
 //! that would fit once others have settled waits for them; one that would not fit even then is not made, and the run says so.
+//!
+//! A budget that is [leased](Budget::leased) is a part of one that several processes share. It has what the coordinator granted; a request that does not fit waits until more is
+//! granted, or the coordinator says that there is none.
 
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use jurat_core::effect::Usage;
+use jurat_core::effect::{Answer, FaultKind, Usage};
 use jurat_core::verdict::StopReason;
 use jurat_model::{Bound, Meter, Reservation, Settled};
+use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
+
+use crate::allowance::{Grant, PERIOD};
 
 /// The most that a run may spend; `None` is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -24,26 +31,72 @@ pub struct BudgetLimits {
 /// A budget and what became of it.
 #[derive(Debug)]
 pub struct Budget {
-    limits: Amount,
     state: Mutex<State>,
     settled: Notify,
+    /// Wakes the thread that leases.
+    wanted: Condvar,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
+    limits: Amount,
     spent: Amount,
     reserved: Amount,
     is_exhausted: bool,
     /// Whether a request was not made because of it.
     is_refused: bool,
+    lease: Option<Lease>,
 }
 
+/// What is known of a lease, and what became of it.
+#[derive(Debug)]
+struct Lease {
+    /// What was spent before it.
+    base: Amount,
+    /// What was spent when it was last reported.
+    reported: Amount,
+    /// Until when requests may begin.
+    until: Instant,
+    since: Instant,
+    /// How many may be in flight.
+    concurrency: Option<u32>,
+    /// Whether it is being renewed: no request begins meanwhile.
+    is_frozen: bool,
+    /// What a request needs that waits for more.
+    least: Amount,
+    /// The most that a request needed.
+    largest: Amount,
+    n_calls: u64,
+    throttled: u64,
+    failed: u64,
+    /// Why nothing more is leased.
+    closed: Option<StopReason>,
+    is_over: bool,
+}
+
+/// What became of a lease, and what is wanted next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct LeaseUse {
+    pub(crate) spent: Amount,
+    pub(crate) reserved: Amount,
+    pub(crate) least: Amount,
+    pub(crate) wanted: Amount,
+    pub(crate) throttled: u64,
+    pub(crate) failed: u64,
+}
+
+/// How much a process leases ahead at first: this many requests, or as many as it may have in flight.
+const FEWEST_AHEAD: u64 = 16;
+/// And at most, so that a fast process leaves something for others.
+const MOST_AHEAD: u64 = 1024;
+
 /// Money, tokens and calls. Money is counted in whole billionths of a dollar, so that sums do not depend on their order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Amount {
-    pub(crate) nano_usd: u64,
-    pub(crate) tokens: u64,
-    pub(crate) calls: u64,
+    pub nano_usd: u64,
+    pub tokens: u64,
+    pub calls: u64,
 }
 
 /// Whether something may begin: a request, which has to settle what it reserves, or something that makes many requests.
@@ -65,50 +118,107 @@ impl Budget {
             tokens: limits.tokens.unwrap_or(u64::MAX),
             calls: limits.calls.unwrap_or(u64::MAX),
         };
-        Budget { limits, state: Mutex::default(), settled: Notify::new() }
+        Budget::with(limits, None)
+    }
+
+    /// A part of a budget that several processes share: nothing, until something is granted.
+    pub(crate) fn leased() -> Budget {
+        let now = Instant::now();
+        let lease = Lease {
+            base: Amount::default(),
+            reported: Amount::default(),
+            until: now,
+            since: now,
+            concurrency: None,
+            is_frozen: false,
+            least: Amount::default(),
+            largest: Amount::default(),
+            n_calls: 0,
+            throttled: 0,
+            failed: 0,
+            closed: None,
+            is_over: false,
+        };
+        Budget::with(Amount::default(), Some(lease))
+    }
+
+    fn with(limits: Amount, lease: Option<Lease>) -> Budget {
+        let (spent, reserved) = (Amount::default(), Amount::default());
+        let state = State { limits, spent, reserved, is_exhausted: false, is_refused: false, lease };
+        Budget { state: Mutex::new(state), settled: Notify::new(), wanted: Condvar::new() }
     }
 
     /// Reserves for one request of at most these tokens and dollars. Without a bound where there is a limit, nothing can be promised;
     /// that is refused before a run begins.
     pub fn reserve(&self, tokens: Option<u64>, usd: Option<f64>) -> Admitted<Amount> {
         let amount = Amount { nano_usd: usd.map_or(0, rounded_up), tokens: tokens.unwrap_or(0), calls: 1 };
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |more: &[Amount]| {
-            let all = more.iter().fold(amount, |sum, it| sum.plus(*it));
-            all.is_within(self.limits)
+        let mut state = self.state();
+        let admitted = match state.lease {
+            None => state.admitted(amount),
+            Some(_) => self.admitted_by_lease(&mut state, amount),
         };
-        if fits(&[state.spent, state.reserved]) {
-            state.reserved = state.reserved.plus(amount);
-            Admitted::Yes(amount)
-        } else if state.reserved != Amount::default() && fits(&[state.spent]) {
-            Admitted::Wait
-        } else {
-            (state.is_exhausted, state.is_refused) = (true, true);
-            Admitted::No
+        match admitted {
+            Admitted::Yes(()) => {
+                state.reserved = state.reserved.plus(amount);
+                Admitted::Yes(amount)
+            }
+            Admitted::Wait => Admitted::Wait,
+            Admitted::No => {
+                (state.is_exhausted, state.is_refused) = (true, true);
+                Admitted::No
+            }
         }
+    }
+
+    /// Whether something of this amount may begin under the lease. If not, more is asked for, which wakes those who wait.
+    fn admitted_by_lease(&self, state: &mut State, amount: Amount) -> Admitted<()> {
+        let fits = state.spent.plus(state.reserved).plus(amount).is_within(state.limits);
+        let in_flight = state.reserved.calls;
+        let Some(lease) = &mut state.lease else { return Admitted::No };
+        if lease.closed.is_some() {
+            return Admitted::No;
+        }
+        lease.largest = lease.largest.at_least(amount);
+        let has_room = lease.concurrency.is_none_or(|it| in_flight < u64::from(it));
+        if !lease.is_frozen && has_room && fits && Instant::now() < lease.until {
+            lease.n_calls += 1;
+            return Admitted::Yes(());
+        }
+        // What is settled makes room; a lease that is too small does not grow by itself.
+        if !fits || lease.concurrency == Some(0) || in_flight == 0 {
+            lease.least = lease.least.at_least(amount);
+            self.wanted.notify_all();
+        }
+        Admitted::Wait
     }
 
     /// Whether something may begin that takes up to so much, as far as that is known. Of what is not known it needs the least there is; something that makes no
     /// requests of its own (`calls` is zero) needs none. Once a request was refused, nothing that makes many begins. Nothing is reserved.
     pub fn admits(&self, tokens: Option<u64>, usd: Option<f64>, calls: u64) -> Admitted<()> {
         let amount = Amount { nano_usd: usd.map_or(1, rounded_up), tokens: tokens.unwrap_or(1), calls };
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let spent = state.spent.plus(amount);
-        if !state.is_refused && spent.plus(state.reserved).is_within(self.limits) {
-            Admitted::Yes(())
-        } else if !state.is_refused && state.reserved != Amount::default() && spent.is_within(self.limits) {
-            Admitted::Wait
-        } else {
-            state.is_exhausted = true;
-            Admitted::No
-        }
+        let mut state = self.state();
+        let admitted = match (&state.lease, state.is_refused) {
+            (_, true) => Admitted::No,
+            (None, false) => state.admitted(amount),
+            (Some(_), false) => self.admitted_by_lease(&mut state, amount),
+        };
+        state.is_exhausted |= admitted == Admitted::No;
+        admitted
     }
 
     /// Counts what was spent without being reserved: an agent made the requests, and reports them afterwards.
     pub fn charge(&self, usage: Usage, usd: Option<f64>) {
         let amount = Amount { nano_usd: usd.map_or(0, rounded_up), tokens: usage.total(), calls: 0 };
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         state.spent = state.spent.plus(amount);
+    }
+
+    /// Counts an answer that an earlier attempt at the same shard paid for.
+    pub(crate) fn charge_answer(&self, answer: &Answer) {
+        let (usage, usd) = (answer.usage.unwrap_or_default(), answer.cost_usd);
+        let (nano_usd, tokens) = (usd.map_or(0, rounded_up), usage.total());
+        let mut state = self.state();
+        state.spent = state.spent.plus(Amount { nano_usd, tokens, calls: answer.n_requests.into() });
     }
 
     pub fn settle(&self, reserved: Amount, settled: Settled) {
@@ -121,7 +231,7 @@ impl Budget {
                 calls: reserved.calls,
             },
         };
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         state.reserved = state.reserved.minus(reserved);
         state.spent = state.spent.plus(actual);
         drop(state);
@@ -133,15 +243,125 @@ impl Budget {
         self.settled.notified()
     }
 
-    /// Whether something was not asked because of it.
-    pub fn is_exhausted(&self) -> bool {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).is_exhausted
+    /// Why something was not asked, if it was because of this.
+    pub fn exhausted(&self) -> Option<StopReason> {
+        let state = self.state();
+        state.is_exhausted.then(|| state.reason())
+    }
+
+    /// Waits for a pause and then until more is wanted, but no longer than a period; false when nothing is leased any more.
+    pub(crate) fn wait_until_wanted(&self, pause: Duration, period: Duration) -> bool {
+        let is_over = |state: &State| state.lease.as_ref().is_none_or(|it| it.is_over);
+        let is_idle = |state: &State| {
+            let is_satisfied =
+                state.lease.as_ref().is_some_and(|it| it.least == Amount::default() || it.closed.is_some());
+            !is_over(state) && is_satisfied
+        };
+        let paused = self.wanted.wait_timeout_while(self.state(), pause, |it| !is_over(it));
+        let (state, _) = paused.unwrap_or_else(PoisonError::into_inner);
+        let waited = self.wanted.wait_timeout_while(state, period, |it| is_idle(it));
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        !is_over(&state)
+    }
+
+    /// What became of the lease. No request begins until it is [renewed](Budget::renew), so that this stays true.
+    pub(crate) fn freeze(&self) -> LeaseUse {
+        let mut state = self.state();
+        let State { spent, reserved, lease, .. } = &mut *state;
+        let Some(lease) = lease else { unreachable!("only a budget that is leased is renewed") };
+        let used = LeaseUse {
+            spent: spent.minus(lease.base),
+            reserved: *reserved,
+            least: lease.least,
+            wanted: lease.wanted(),
+            throttled: std::mem::take(&mut lease.throttled),
+            failed: std::mem::take(&mut lease.failed),
+        };
+        (lease.is_frozen, lease.reported) = (true, *spent);
+        used
+    }
+
+    /// Takes a new lease in exchange for the one that was reported.
+    pub(crate) fn renew(&self, grant: &Grant) {
+        let mut state = self.state();
+        let State { limits, lease, .. } = &mut *state;
+        let Some(lease) = lease else { unreachable!("only a budget that is leased is renewed") };
+        *limits = lease.reported.plus(grant.amount);
+        let now = Instant::now();
+        lease.base = lease.reported;
+        (lease.since, lease.until) = (now, now + Duration::from_millis(grant.valid_ms));
+        (lease.concurrency, lease.n_calls, lease.least) = (grant.concurrency, 0, Amount::default());
+        lease.is_frozen = false;
+        drop(state);
+        self.settled.notify_waiters();
+    }
+
+    /// Says that nothing more is leased, and why. What is in flight is finished.
+    pub(crate) fn close(&self, reason: StopReason) {
+        if let Some(lease) = &mut self.state().lease {
+            lease.closed.get_or_insert(reason);
+        }
+        self.settled.notify_waiters();
+    }
+
+    /// Ends the thread that leases.
+    pub(crate) fn end(&self) {
+        if let Some(lease) = &mut self.state().lease {
+            lease.is_over = true;
+        }
+        self.wanted.notify_all();
+    }
+
+    /// Notes a request that failed, for the coordinator.
+    pub(crate) fn note_failure(&self, kind: FaultKind) {
+        if let Some(lease) = &mut self.state().lease {
+            match kind {
+                FaultKind::Status(429 | 503 | 529) => lease.throttled += 1,
+                _ => lease.failed += 1,
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The dollars, tokens and calls that were spent.
     pub fn spent(&self) -> (f64, u64, u64) {
-        let spent = self.state.lock().unwrap_or_else(PoisonError::into_inner).spent;
+        let spent = self.state().spent;
         (spent.nano_usd as f64 / 1e9, spent.tokens, spent.calls)
+    }
+}
+
+impl State {
+    /// Whether something of this amount may begin.
+    fn admitted(&self, amount: Amount) -> Admitted<()> {
+        let spent = self.spent.plus(amount);
+        if spent.plus(self.reserved).is_within(self.limits) {
+            Admitted::Yes(())
+        } else if self.reserved != Amount::default() && spent.is_within(self.limits) {
+            Admitted::Wait
+        } else {
+            Admitted::No
+        }
+    }
+
+    /// Why what does not fit is not asked.
+    fn reason(&self) -> StopReason {
+        self.lease.as_ref().and_then(|it| it.closed).unwrap_or(StopReason::Budget)
+    }
+}
+
+impl Lease {
+    /// Enough for the next two seconds, judging by the last ones.
+    fn wanted(&self) -> Amount {
+        if self.least == Amount::default() {
+            return Amount::default();
+        }
+        let seconds = self.since.elapsed().as_secs_f64().max(0.05);
+        let ahead = (self.n_calls as f64 / seconds * PERIOD.as_secs_f64()) as u64;
+        let fewest = self.concurrency.map_or(FEWEST_AHEAD, u64::from).max(1);
+        self.largest.times(ahead.clamp(fewest, MOST_AHEAD.max(fewest)))
     }
 }
 
@@ -150,7 +370,7 @@ impl Meter for Budget {
         match Budget::reserve(self, bound.tokens(), bound.usd()) {
             Admitted::Yes(Amount { nano_usd, tokens, .. }) => Ok(Some(Reservation { tokens, nano_usd })),
             Admitted::Wait => Ok(None),
-            Admitted::No => Err(StopReason::Budget),
+            Admitted::No => Err(self.state().reason()),
         }
     }
 
@@ -165,7 +385,7 @@ impl Meter for Budget {
 }
 
 impl Amount {
-    fn plus(self, other: Amount) -> Amount {
+    pub(crate) fn plus(self, other: Amount) -> Amount {
         Amount {
             nano_usd: self.nano_usd.saturating_add(other.nano_usd),
             tokens: self.tokens.saturating_add(other.tokens),
@@ -173,7 +393,7 @@ impl Amount {
         }
     }
 
-    fn minus(self, other: Amount) -> Amount {
+    pub(crate) fn minus(self, other: Amount) -> Amount {
         Amount {
             nano_usd: self.nano_usd.saturating_sub(other.nano_usd),
             tokens: self.tokens.saturating_sub(other.tokens),
@@ -181,7 +401,33 @@ impl Amount {
         }
     }
 
-    fn is_within(self, limits: Amount) -> bool {
+    fn times(self, n: u64) -> Amount {
+        Amount {
+            nano_usd: self.nano_usd.saturating_mul(n),
+            tokens: self.tokens.saturating_mul(n),
+            calls: self.calls.saturating_mul(n),
+        }
+    }
+
+    /// The larger of each.
+    pub(crate) fn at_least(self, other: Amount) -> Amount {
+        Amount {
+            nano_usd: self.nano_usd.max(other.nano_usd),
+            tokens: self.tokens.max(other.tokens),
+            calls: self.calls.max(other.calls),
+        }
+    }
+
+    /// The smaller of each.
+    pub(crate) fn at_most(self, other: Amount) -> Amount {
+        Amount {
+            nano_usd: self.nano_usd.min(other.nano_usd),
+            tokens: self.tokens.min(other.tokens),
+            calls: self.calls.min(other.calls),
+        }
+    }
+
+    pub(crate) fn is_within(self, limits: Amount) -> bool {
         self.nano_usd <= limits.nano_usd && self.tokens <= limits.tokens && self.calls <= limits.calls
     }
 }
@@ -276,9 +522,9 @@ mod tests {
         assert_eq!(budget.admits(None, None, 1), Admitted::Yes(()));
         let Admitted::Yes(first) = budget.reserve(None, Some(0.5)) else { panic!("half fits") };
         assert_eq!(budget.admits(None, Some(0.6), 1), Admitted::Wait);
-        assert!(!budget.is_exhausted());
+        assert_eq!(budget.exhausted(), None);
         assert_eq!(budget.admits(None, Some(1.1), 1), Admitted::No);
-        assert!(budget.is_exhausted());
+        assert_eq!(budget.exhausted(), Some(StopReason::Budget));
         budget.settle(first, Settled::Nothing);
         assert_eq!(budget.admits(None, Some(0.6), 1), Admitted::Yes(()));
         assert_eq!(budget.admits(None, Some(0.6), 2), Admitted::No, "one of two calls was made");
@@ -288,5 +534,30 @@ mod tests {
         let budget = Budget::new(limits);
         assert_eq!(budget.reserve(None, Some(1.1)), Admitted::No);
         assert_eq!(budget.admits(None, Some(0.1), 1), Admitted::No, "what asked last did not fit any more");
+    }
+
+    #[test]
+    fn a_budget_that_is_leased_has_what_was_granted_and_no_more() {
+        let tokens = |tokens, calls| Amount { tokens, calls, ..Amount::default() };
+        let grant = |amount| Grant { lease: 1, amount, valid_ms: 10_000, concurrency: Some(1) };
+        let budget = Budget::leased();
+        assert_eq!(budget.reserve(Some(10), None), Admitted::Wait, "nothing is granted yet");
+        let wanted = budget.freeze();
+        assert_eq!((wanted.least, wanted.spent), (tokens(10, 1), Amount::default()));
+        budget.renew(&grant(tokens(20, 2)));
+        let Admitted::Yes(first) = budget.reserve(Some(10), None) else { panic!("it was granted") };
+        assert_eq!(budget.reserve(Some(10), None), Admitted::Wait, "one may be in flight");
+        budget.settle(first, Settled::Answer { usage: Some(Usage { input: 4, ..Usage::default() }), cost_usd: None });
+        budget.note_failure(FaultKind::Status(429));
+        let used = budget.freeze();
+        assert_eq!((used.spent, used.reserved, used.throttled), (tokens(4, 1), Amount::default(), 1));
+        assert_eq!(budget.reserve(Some(1), None), Admitted::Wait, "it is being renewed");
+        budget.renew(&grant(tokens(5, 1)));
+        assert_eq!(budget.reserve(Some(6), None), Admitted::Wait, "it is too small");
+        assert!(matches!(budget.reserve(Some(5), None), Admitted::Yes(_)));
+        assert_eq!(budget.exhausted(), None);
+        budget.close(StopReason::Interrupted);
+        assert_eq!(budget.reserve(Some(1), None), Admitted::No);
+        assert_eq!(budget.exhausted(), Some(StopReason::Interrupted));
     }
 }

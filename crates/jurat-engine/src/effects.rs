@@ -8,6 +8,8 @@
 //! | `--fresh` | use | ask again | use if it was given since this run began | ask |
 //! | `--replay` | use | reproduce | never read | "diverged" |
 //!
+//! A shard that has segments uses them in place of the journal, however old they are: all of them are answers of this run.
+//!
 //! No case sees an outcome before the commit that holds it. For what the journal stores that is the journal's; a copy of what was there before is waited for
 //! only when too much is not written yet.
 
@@ -24,7 +26,7 @@ use jurat_core::effect::{
 use jurat_core::plan::{CaseIx, Plan};
 use jurat_core::verdict::StopReason;
 use jurat_model::Turn;
-use jurat_store::journal::{AnswerWriter, Journal};
+use jurat_store::journal::{AnswerStore, AnswerWriter, ShardAnswer};
 use jurat_store::run::RecordedEffect;
 use jurat_store::run::{RunLog, RunWriter};
 use tokio::sync::oneshot;
@@ -38,12 +40,12 @@ use crate::{CaseLabel, Progress, Roles, RunError, Stop};
 
 /// Where outcomes come from.
 pub(crate) enum Source<'r> {
-    /// The log of this run, the project's journal, the world.
+    /// The log of this run, the project's journal or the segments of the shard, the world.
     World {
         perform: &'r dyn Perform,
         /// The log of the run that is resumed.
         log: Option<&'r RunLog>,
-        journal: Option<&'r Journal>,
+        journal: Option<AnswerStore<'r>>,
         /// Answers of the journal that are older are not used.
         not_before_ms: Option<u64>,
     },
@@ -301,16 +303,20 @@ impl Effects<'_> {
                 && let outcome = read_outcome(request.kind(), &logged.outcome)?
                 && request.reuse(&outcome, is_shared) >= Reuse::SameRun
             {
+                if let Some(journal) = journal {
+                    journal.note_use(&key);
+                }
                 return Ok(Found { is_logged: true, ..found(outcome, logged.reused, logged.attempt) });
             }
         }
         if let Some(journal) = journal
             && is_shared
-            && let Some(answer) = journal.get(&key, *not_before_ms)?
+            && let Some(ShardAnswer { answer, is_first_use }) = journal.get(&key, *not_before_ms)?
             // An answer that was overwritten is no answer; asking again replaces it.
             && let Ok(outcome) = read_outcome(request.kind(), &answer.outcome)
         {
-            return Ok(Found { copied: Some(answer.outcome), ..found(outcome, true, attempt) });
+            // What an earlier attempt at this shard paid for is paid by this run.
+            return Ok(Found { copied: Some(answer.outcome), ..found(outcome, !is_first_use, attempt) });
         }
         if let OutcomeLog::Batch { happened, .. } = &self.log
             && is_shared
@@ -441,7 +447,7 @@ impl Effects<'_> {
         if found.is_logged {
             return Ok(found.outcome);
         }
-        let is_new = !found.is_reused && matches!(self.source, Source::World { .. });
+        let is_new = !found.is_reused && found.copied.is_none() && matches!(self.source, Source::World { .. });
         let journal = is_new
             && request.reuse(&found.outcome, found.is_shared) == Reuse::OtherRuns
             && !self.is_error(at, &found.outcome, max_requests);

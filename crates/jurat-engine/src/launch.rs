@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jurat_compare::expression::ExpressionError;
 use jurat_core::effect::ModelRequest;
@@ -16,6 +17,7 @@ use jurat_sandbox::worker::SUPERVISE;
 use jurat_sandbox::{Program, Refused};
 use jurat_store::DatabaseError;
 use jurat_store::Project;
+use jurat_store::journal::{AnswerStore, Journal, Segments};
 use jurat_store::records::RowNames;
 use jurat_store::run::{
     Document, Resumes, RunFileError, RunHead, RunReader, SourceFile, SourceHead, TaskHead, Variant, WriteError,
@@ -23,6 +25,7 @@ use jurat_store::run::{
 };
 
 use crate::agents::Agents;
+use crate::allowance::BadShare;
 use crate::definition::{documents, suite_hash};
 use crate::evaluators::{Evaluators, Workers};
 use crate::models::OpenModels;
@@ -34,8 +37,8 @@ use crate::shards::Answers;
 use crate::stopping::{CERTAIN, StopWatch, StoppingRecord, Wanted, watch};
 use crate::variants::{Asked, variants};
 use crate::{
-    Conditions, EvaluatorError, ModelError, Models, Progress, RecordingError, Rerun, RerunError, Resources, Roles,
-    RunError, RunOptions, Selection, Stop, StopError, Subject, open_recording, scripts,
+    Budget, Conditions, EvaluatorError, ModelError, Models, Progress, RecordingError, Rerun, RerunError, Resources,
+    Roles, RunError, RunOptions, Selection, Stop, StopError, Subject, open_recording, scripts,
 };
 
 /// A definition that is ready to run.
@@ -90,6 +93,9 @@ pub enum LaunchError {
     Rerun(#[from] RerunError),
     #[error("`--filter`: {0}")]
     Filter(#[from] ExpressionError),
+    /// The part of a rate that the process has is nothing.
+    #[error(transparent)]
+    Share(#[from] BadShare),
     /// It cannot be stopped when enough is known.
     #[error(transparent)]
     Stop(#[from] StopError),
@@ -153,9 +159,9 @@ pub fn launch(
     let supervisor = supervisor(world.resources.worker.as_ref());
     let transport = options.transport(Proxies::from_environment(world.resources.env), supervisor);
     let (roles, ready) = prepared(definition, options, &transport, world)?;
-    let budget = options.budget();
+    let limits = options.leases.as_ref().map_or_else(|| options.budget(), |it| it.budget_limits());
     if ready.is_some() {
-        roles.allow(&budget)?;
+        roles.allow(&limits)?;
     }
     let (variants, asked) = variants_of(plan, &roles.subjects, repeat);
     let recorded = RecordedOptions::new(options, repeat, selection.rerun.as_ref());
@@ -189,27 +195,32 @@ pub fn launch(
     let target = if resumed.is_some() { Target::Resume(&path) } else { Target::New(&path, &head) };
     let asks = plan.asks();
     let concurrency = transport.concurrency;
-    let (models, journal) = match ready {
-        None => (None, None),
+    let (models, answers) = match ready {
+        None => (None, PaidAnswers::default()),
         Some(ready) => {
+            let budget = match &options.leases {
+                Some(leases) => leases.start()?,
+                None => Arc::new(Budget::new(limits)),
+            };
+            if let Some(shard) = options.shard.as_ref().filter(|_| options.share.is_some()) {
+                shard.charge_earlier(&budget).map_err(RunError::from)?;
+            }
             let models = Models::new(ready, &suite.tools, world.resources.env, transport, budget);
             let workers = Workers { program: world.resources.worker.clone(), is_unsafe: options.unsafe_code };
             let evaluators = Evaluators::open(plan, &main_folder(sources), &workers, world.resources.evaluators);
             let models = models.with(evaluators.map_err(|error| unusable_evaluator(definition, error))?);
-            let is_shared = options.shard.as_ref().is_none_or(|it| it.answers == Answers::Journal);
-            let journal = if asks && is_shared { Some(world.project.usable_journal()?) } else { None };
-            (Some(models), journal)
+            let answers = if asks { PaidAnswers::open(options, world.project)? } else { PaidAnswers::default() };
+            (Some(models), answers)
         }
     };
-    let (journal, set_aside) = journal.unzip();
     let mode = match (&recording, &models) {
         (Some(recording), _) => Mode::Replay(&**recording, &roles),
         (None, Some(models)) => {
-            Mode::Ask { perform: models, journal: journal.as_ref(), fresh: options.fresh, max_age: options.max_age }
+            Mode::Ask { perform: models, journal: answers.store(), fresh: options.fresh, max_age: options.max_age }
         }
         (None, None) => unreachable!("models are opened for what is not replayed"),
     };
-    begun(Beginning { path: &path, is_resumed: resumed.is_some(), set_aside: set_aside.flatten().as_deref() });
+    begun(Beginning { path: &path, is_resumed: resumed.is_some(), set_aside: answers.set_aside.as_deref() });
     let job = Job {
         plan,
         records: &suite.records,
@@ -232,6 +243,31 @@ pub fn launch(
     };
     let ran = run(&job, target, world.stdin, stop, progress).map_err(|error| run_failure(world.project, error))?;
     Ok(Launched { ran, resumed: resumed.is_some() })
+}
+
+/// Where paid answers are. A shard that may be run on another machine has segments, any other run the journal of its project.
+#[derive(Default)]
+struct PaidAnswers {
+    journal: Option<Journal>,
+    segments: Option<Segments>,
+    /// Where the journal is now, if it was damaged.
+    set_aside: Option<PathBuf>,
+}
+
+impl PaidAnswers {
+    fn open(options: &RunOptions, project: &Project) -> Result<PaidAnswers, DatabaseError> {
+        if let Some(shard) = options.shard.as_ref().filter(|it| it.answers == Answers::Own) {
+            let segments = Some(Segments::open(&shard.segments, &shard.resume_key())?);
+            return Ok(PaidAnswers { segments, ..PaidAnswers::default() });
+        }
+        let (journal, set_aside) = project.usable_journal()?;
+        Ok(PaidAnswers { journal: Some(journal), set_aside, segments: None })
+    }
+
+    fn store(&self) -> Option<AnswerStore<'_>> {
+        let journal = self.journal.as_ref().map(AnswerStore::Journal);
+        journal.or(self.segments.as_ref().map(AnswerStore::Segments))
+    }
 }
 
 /// Whether a run ends as soon as its gate is certain to fail. Rows that come in an order of their own are run to the end: how many there are is not known.
@@ -329,7 +365,12 @@ fn prepared(
         let roles = require_roles(definition, conditions.models, world.resources.env);
         return Ok((roles.map_err(unready)?, None));
     }
+    if let Some(share) = options.share {
+        let roles = require_roles(definition, conditions.models, world.resources.env).map_err(unready)?;
+        roles.check_rates(share)?;
+    }
     let place = Place {
+        share: options.share,
         agent_files: world.project.root().join(AGENT_FILES),
         programs: transport.concurrency.min(options.threads().get()),
         calls: transport.concurrency,

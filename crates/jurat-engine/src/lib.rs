@@ -8,13 +8,14 @@
 //! * [`launch`]: a definition run; [`run`]: a job run; [`Job`] says what, [`Mode`] where outcomes come from;
 //! * [`Perform`]: what performs requests; [`Models`]: the models of a suite; [`Functions`]: those of them that are part of the program;
 //! * [`Recording`]: outcomes of an earlier run, for replay;
-//! * [`Budget`], [`Stop`]: what a run may spend, and how it is stopped;
+//! * [`Budget`], [`Stop`]: what a run may spend, and how it is stopped; [`allowance`]: what one process of many may spend;
 //! * [`forecast`]: what a run would do; [`Progress`]: how far one has come;
 //! * [`batches`]: batches of Arrow judged without a run;
 //! * [`shards`]: a run cut into parts that processes share, and merged again;
 //! * [`view`]: a run, read back; [`contrast`]: runs compared with each other; [`calibration`]: its judges compared with people.
 
 mod agents;
+pub mod allowance;
 mod attachments;
 pub mod batches;
 mod breaker;

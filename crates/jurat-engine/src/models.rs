@@ -28,7 +28,7 @@ use crate::evaluators::Evaluators;
 use crate::host_function::call_apart;
 use crate::perform::{ActionContext, Call, CheckEnvironment, LocalFuture, Perform, Performer};
 use crate::roles::{RoleModel, Roles};
-use crate::{Budget, BudgetLimits, Stop};
+use crate::{Budget, Stop};
 
 /// Options that do not fit the models of a suite.
 #[derive(Debug, thiserror::Error)]
@@ -128,7 +128,7 @@ impl Models {
         servers: &[ServerSpec],
         env: &dyn Fn(&str) -> Option<String>,
         options: TransportOptions,
-        limits: BudgetLimits,
+        budget: Arc<Budget>,
     ) -> Models {
         let server = |it: &ServerSpec| (it.name.value.clone(), Performer::of_actions(server_digest(it), it.reuse));
         Models {
@@ -136,7 +136,7 @@ impl Models {
             proxies: options.proxies.clone(),
             supervisor: options.supervisor.iter().flat_map(words).collect(),
             transport: Transport::new(options),
-            budget: Arc::new(Budget::new(limits)),
+            budget,
             tools,
             servers: servers.iter().map(server).collect(),
             evaluators: Evaluators::default(),
@@ -177,8 +177,8 @@ impl Models {
 }
 
 impl Perform for Models {
-    fn is_budget_exhausted(&self) -> bool {
-        self.budget().is_exhausted()
+    fn exhausted(&self) -> Option<StopReason> {
+        self.budget().exhausted()
     }
 
     fn performer(&self, request: &Request) -> Option<Performer<'_>> {
@@ -339,6 +339,7 @@ impl Meter for Allowance<'_> {
     }
 
     fn failed(&self, attempt: &Attempt) {
+        self.budget.note_failure(attempt.kind);
         (self.failed)(attempt);
     }
 

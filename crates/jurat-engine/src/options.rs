@@ -16,6 +16,7 @@ use jurat_model::{Function, Proxies, Supervisor, TransportOptions};
 use jurat_store::run::{Document, RunHead};
 use serde::{Deserialize, Serialize};
 
+use crate::allowance::{BadShare, Leases, Share};
 use crate::row_lines::RowLines;
 use crate::shards::ShardJob;
 use crate::{BudgetLimits, Functions, Rerun, RerunOf, Selection};
@@ -190,6 +191,10 @@ macro_rules! run_options {
             pub is_probe: bool,
             /// The shard that alone is run.
             pub shard: Option<ShardJob>,
+            /// What it may spend and do, where a coordinator decides.
+            pub leases: Option<Arc<Leases>>,
+            /// The part of rates that the process has; see [`RunOptions::take_share`].
+            pub share: Option<Share>,
             $($(#[doc = $doc])+ pub $name: field!($kind),)+
         }
 
@@ -321,6 +326,16 @@ impl RunOptions {
     pub fn selection(&self, rerun: Option<Rerun>) -> Result<Selection, ExpressionError> {
         let filter = self.filter.as_deref().map(Expression::compile_condition).transpose()?;
         Ok(Selection { limit: self.limit, filter, tags: self.tags.clone(), rerun })
+    }
+
+    /// Divides budgets, requests in flight and rates: what was given is for all processes, and this is one of them.
+    pub fn take_share(&mut self, share: Share) -> Result<(), BadShare> {
+        self.budget_usd = self.budget_usd.map(|it| share.of_dollars(it));
+        self.budget_tokens = self.budget_tokens.map(|it| share.of("`--budget-tokens`", it)).transpose()?;
+        self.budget_calls = self.budget_calls.map(|it| share.of("`--budget-calls`", it)).transpose()?;
+        self.concurrency = self.concurrency.map(|it| share.of_concurrency(it)).transpose()?;
+        self.share = Some(share);
+        Ok(())
     }
 
     pub(crate) fn budget(&self) -> BudgetLimits {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use jurat_core::check::{Base, Files as _, Look};
 use jurat_core::effect::{Attempt, Endpoint, Outcome, PerformerKey, Request};
 use jurat_core::scenario::Callable;
+use jurat_core::verdict::StopReason;
 use jurat_format::value::{Val, Value};
 use jurat_host::HostFiles;
 use jurat_model::{Toolbox, Turn};
@@ -71,9 +72,9 @@ pub trait Perform {
     /// Whether answers depend on the order of requests, so that cases have to be run one after the other.
     fn is_sequential(&self) -> bool;
 
-    /// Whether a request was not made because a budget was used up.
-    fn is_budget_exhausted(&self) -> bool {
-        false
+    /// Why a request was not made, when a budget was used up or nothing more is leased.
+    fn exhausted(&self) -> Option<StopReason> {
+        None
     }
 }
 

@@ -19,6 +19,7 @@ use jurat_model::{OpenError, Proxies, ResolveError, Supervisor, Toolbox, Toolbox
 use jurat_sandbox::{Program, Refused};
 
 use crate::agents::{AgentEnvironment, Agents, Obstacle};
+use crate::allowance::Share;
 use crate::evaluators::{self, Workers};
 use crate::models::OpenModels;
 use crate::roles::{main_folder, place_of_setting};
@@ -59,6 +60,8 @@ pub(crate) struct Place {
     pub(crate) calls: usize,
     pub(crate) proxies: Proxies,
     pub(crate) supervisor: Option<Supervisor>,
+    /// The part of rates that this process has.
+    pub(crate) share: Option<Share>,
 }
 
 /// What a run has once everything that it needs is there.
@@ -83,7 +86,10 @@ pub(crate) fn require(
     let Definition { suite, plan, .. } = definition;
     let Resources { files, env, env_files, functions, evaluators, ref worker, .. } = *conditions.resources;
     let mut missing = Missing { suite, env_files, problems: Vec::new() };
-    let roles = missing.roles(definition, conditions.models, env);
+    let mut roles = missing.roles(definition, conditions.models, env);
+    if let Some(share) = place.share {
+        roles.divide_rates(share);
+    }
     let (models, unopened) = OpenModels::open(&roles, files, env, functions);
     missing.models(unopened.into_iter().map(|(error, place)| self::unopened(suite, &error, place, env_files)));
     let tool_options =

@@ -14,6 +14,7 @@ use jurat_format::value::Span;
 use jurat_model::provider::describe;
 use jurat_model::{ResolveError, ResolvedModel};
 
+use crate::allowance::{BadShare, Share};
 use crate::models::CALL;
 use crate::requirements::{MOST_PROBLEMS, no_model, placed, resolve_problem};
 use crate::{BudgetLimits, ModelError, Subject};
@@ -86,6 +87,23 @@ impl Roles {
         let near = nearest(role, asked.iter().copied()).map(|it| format!("; did you mean `{it}`?"));
         let asked = if asked.is_empty() { "none".to_owned() } else { listed_all(asked) };
         Err(ModelError::UnusedRole { role: role.clone(), asked: format!("{asked}{}", near.unwrap_or_default()) })
+    }
+
+    /// Whether every rate leaves something for a process that has a share.
+    pub(crate) fn check_rates(&self, share: Share) -> Result<(), BadShare> {
+        for RoleModel { model, .. } in &self.models {
+            model.rpm.map(|it| share.of("`rpm`", it)).transpose()?;
+            model.tpm.map(|it| share.of("`tpm`", it)).transpose()?;
+        }
+        Ok(())
+    }
+
+    /// Gives models the part of their rates that a process has.
+    pub(crate) fn divide_rates(&mut self, share: Share) {
+        let part = |rate: Option<u64>| rate.map(|it| share.of("", it).unwrap_or(1));
+        for RoleModel { model, .. } in &mut self.models {
+            (model.rpm, model.tpm) = (part(model.rpm), part(model.tpm));
+        }
     }
 
     /// Whether budgets can be enforced: a bound needs a price and a most number of tokens.

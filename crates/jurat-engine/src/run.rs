@@ -15,7 +15,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use jurat_core::plan::Plan;
 use jurat_core::suite::Records;
 use jurat_core::verdict::StopReason;
-use jurat_store::journal::Journal;
+use jurat_store::journal::AnswerStore;
 use jurat_store::run::{
     BlockBuilder, CaseRanges, Column, Document, Ended, FinishState, RunHead, RunLog, RunReader, RunWriter, ShardMark,
     Variant, WriterOptions,
@@ -85,8 +85,8 @@ pub enum Mode<'m> {
     /// From requests, or from the journal.
     Ask {
         perform: &'m dyn Perform,
-        /// Paid answers of this project.
-        journal: Option<&'m Journal>,
+        /// Paid answers: of this project, or of the shard that is run.
+        journal: Option<AnswerStore<'m>>,
         /// Whether answers from before this run are left alone.
         fresh: bool,
         /// How old an answer of the journal may be.
@@ -150,7 +150,7 @@ pub fn run(
     // A replay ends as what it replays. A budget that is used up does not stop what costs nothing, but what was not asked is missing.
     let recorded = match job.mode {
         Mode::Replay(recording, _) => recording.stopped(),
-        Mode::Ask { perform, .. } => perform.is_budget_exhausted().then_some(StopReason::Budget),
+        Mode::Ask { perform, .. } => perform.exhausted(),
     };
     let stopped = stop.reason().or(recorded);
     if let Some(watch) = &job.watch {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jurat_format::value::Val;
 use unicode_width::UnicodeWidthStr;
 
 use crate::table::shortened;
@@ -79,6 +80,27 @@ impl Progress {
     pub fn plain(&self) -> String {
         let parts: Vec<String> = self.parts().into_iter().map(|it| it.text).collect();
         parts.join(", ")
+    }
+
+    /// One line of JSON for a program; `event` is `progress` while the run is in progress, and `ended` at its end.
+    pub fn json(&self, event: &str) -> String {
+        let total = self.total.map_or(Val::Null, Val::from);
+        let slow_case = self.slow_case.as_deref().map_or(Val::Null, Val::from);
+        let seconds = (self.elapsed.as_secs_f64() * 1e3).round() / 1e3;
+        let members = [
+            ("version", Val::I(1)),
+            ("event", Val::from(event)),
+            ("done", self.done.into()),
+            ("total", total),
+            ("failed", self.failed.into()),
+            ("errors", self.errors.into()),
+            ("requests", self.requests.into()),
+            ("in_flight", self.in_flight.into()),
+            ("cost_usd", Val::F(self.cost_usd)),
+            ("elapsed_s", Val::F(seconds)),
+            ("slow_case", slow_case),
+        ];
+        Val::Map(members.into_iter().collect()).to_json()
     }
 
     /// What there is to say, in order.

@@ -239,7 +239,7 @@ impl Connection {
         let flight = Flight::arrived(Arc::clone(&self.shared), message);
         let (delivery, wait) = match flight.request(path, query, wire, message) {
             Ok(request) => {
-                let answer = self.shared.script.answer(&request);
+                let answer = self.shared.script.answer_among(&request, flight.in_flight);
                 let wait = self.shared.script.wait(&request, &answer);
                 let delivery = Delivery::of(&request, &answer, self.shared.script.pace);
                 self.shared.record(request);
@@ -306,18 +306,20 @@ struct Flight {
     number: u64,
     repeat: u64,
     digest: u64,
+    /// How many were in flight when it arrived, itself among them.
+    in_flight: u64,
     ending: Ending,
 }
 
 impl Flight {
     fn arrived(shared: Arc<Shared>, message: &Message) -> Flight {
         let digest = digest(&message.target, &String::from_utf8_lossy(&message.body));
-        let (number, repeat) = shared.change(|seen| {
+        let (number, repeat, in_flight) = shared.change(|seen| {
             seen.last_number += 1;
-            (seen.last_number, seen.stats.arrived(digest))
+            (seen.last_number, seen.stats.arrived(digest), seen.stats.in_flight)
         });
         shared.log(|log| log.arrived(number, digest, &message.target));
-        Flight { shared, number, repeat, digest, ending: Ending::Abandoned }
+        Flight { shared, number, repeat, digest, in_flight, ending: Ending::Abandoned }
     }
 
     fn ended(mut self, ending: Ending) {

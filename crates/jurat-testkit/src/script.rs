@@ -23,6 +23,7 @@ pub struct Script {
     pub(crate) pace: Duration,
     pub(crate) key: Option<String>,
     pub(crate) keeps_requests: bool,
+    pub(crate) most_in_flight: Option<u64>,
     pub(crate) log: Option<PathBuf>,
 }
 
@@ -101,6 +102,7 @@ impl Script {
             pace: Duration::ZERO,
             key: None,
             keeps_requests: false,
+            most_in_flight: None,
             log: None,
         }
     }
@@ -184,6 +186,12 @@ impl Script {
         Script { keeps_requests: true, ..self }
     }
 
+    /// Refuses requests with 429 while this many others are in flight.
+    #[must_use]
+    pub fn at_most_in_flight(self, n: u64) -> Script {
+        Script { most_in_flight: Some(n), ..self }
+    }
+
     /// Appends to this file what [`read_log`](crate::read_log) reads: a line when a request has arrived and one when its
     /// answer has been sent.
     #[must_use]
@@ -191,7 +199,15 @@ impl Script {
         Script { log: Some(file.as_ref().to_owned()), ..self }
     }
 
-    pub(crate) fn answer(&self, request: &Request) -> Answer {
+    /// The answer to a request that is in flight with others.
+    pub(crate) fn answer_among(&self, request: &Request, in_flight: u64) -> Answer {
+        match self.most_in_flight {
+            Some(most) if in_flight > most => Fault::status(429).into(),
+            _ => self.answer(request),
+        }
+    }
+
+    fn answer(&self, request: &Request) -> Answer {
         let rule = self.rules.iter().find(|it| it.applies(request));
         rule.map_or_else(|| (self.otherwise)(request), |it| it.answer.clone())
     }

@@ -88,7 +88,7 @@ pub(crate) fn launch_error(error: LaunchError, sources: &Sources) -> Error {
             if is_of_models { Error::Model(Box::new(problems)) } else { Error::Suite(problems) }
         }
         LaunchError::Model(error) => Error::Model(Box::new(error)),
-        LaunchError::Filter(_) | LaunchError::Stop(_) => Error::Usage(error.to_string()),
+        LaunchError::Filter(_) | LaunchError::Stop(_) | LaunchError::Share(_) => Error::Usage(error.to_string()),
         LaunchError::Rerun(error) => Error::Read(Box::new(error)),
         LaunchError::Recording(error) => Error::Read(Box::new(error)),
         other => Error::Run(Box::new(other)),

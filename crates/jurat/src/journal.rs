@@ -1,11 +1,12 @@
 //! The journal of a project: the cache of responses that were paid for.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jurat_core::report::journal::JournalReport;
 use jurat_engine::now_ms;
-use jurat_store::journal::{Cleaning, Journal as Stored, Removed};
+use jurat_engine::shards::ShardPlan;
+use jurat_store::journal::{Added, Cleaning, Journal as Stored, Removed};
 use jurat_store::{DatabaseError, Project};
 
 use crate::Error;
@@ -31,6 +32,21 @@ impl Journal {
     /// The same, to be read only: it may be on a disk that cannot be written to.
     pub fn open_to_read(directory: impl AsRef<Path>) -> Result<Option<Journal>, Error> {
         found(directory.as_ref(), Stored::open_to_read)
+    }
+
+    /// The journal of the project that a directory belongs to; it is made if there is none.
+    pub fn open_or_create(directory: impl AsRef<Path>) -> Result<Journal, Error> {
+        let project = Project::find_or_create(directory.as_ref()).map_err(|error| Error::Run(Box::new(error)))?;
+        Stored::open(&project.journal_path()).map(Journal).map_err(unreadable)
+    }
+
+    /// Takes the responses that shards were given, from the directories of their plans. What is there already is not added again.
+    pub fn add_shards(&self, directories: &[PathBuf]) -> Result<Added, Error> {
+        let mut files = Vec::new();
+        for directory in directories {
+            files.extend(ShardPlan::segment_files(directory).map_err(crate::shards::wrong)?);
+        }
+        self.0.add_segments(&files).map_err(unreadable)
     }
 
     /// What it holds, by model.

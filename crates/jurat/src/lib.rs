@@ -220,5 +220,5 @@ pub use jurat_engine::{
 pub use jurat_report::Progress;
 pub use jurat_report::columns::{Column, Datum, Kind};
 pub use jurat_store::Profiles;
-pub use jurat_store::journal::Removed;
+pub use jurat_store::journal::{Added, Removed};
 pub use jurat_store::run::Packed;

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use jurat::shards::{MergeOptions, PartSize, ShardEnd, Shards};
-//! use jurat::{Assertion, RunOptions, Suite, compare::equals};
+//! use jurat::{Assertion, Run, RunOptions, Suite, compare::equals};
 //! use serde_json::json;
 //!
 //! # let directory = tempfile::tempdir()?;
@@ -22,16 +22,22 @@
 //!         assert!(matches!(started.wait()?, ShardEnd::Done { .. }));
 //!     }
 //! }
-//! let run = shards.merge(&MergeOptions::default())?.open()?;
+//! let run = Run::open(shards.merge(&MergeOptions::default())?.path)?;
 //! assert_eq!(run.pass_rate(), Some(0.5));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::collections::hash_map::RandomState;
 use std::fs::{self, File, OpenOptions, TryLockError};
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, Read as _, Write as _};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jurat_core::verdict::StopReason;
 use jurat_engine::Examined;
+use jurat_engine::allowance::{CaseNumbers, CoordinatorOptions, LeaseError, Leases, ShardProgress, ShardReport};
 use jurat_engine::shards::{
     self as engine, Answers, MARK_OF_WORK, MergeOptions as Merging, ShardError, ShardPlan, ShardState,
 };
@@ -39,9 +45,10 @@ use jurat_store::Project;
 use jurat_store::run::{RunReader, discard};
 
 use crate::suite::Code;
-use crate::{CaseCounts, Error, Note, Run, RunOptions, Running, Suite, Watch};
+use crate::{CaseCounts, Error, Note, RunOptions, Running, Suite, Watch};
 
-pub use jurat_engine::shards::not_for_shards;
+pub use jurat_engine::allowance::{BadShare, Coordinator, Limits, Share, Standing};
+pub use jurat_engine::shards::{Merged, not_for_shards};
 pub use jurat_store::records::PartSize;
 
 /// A directory with a plan of shards, and the shards that were run.
@@ -62,34 +69,22 @@ pub struct MergeOptions {
     pub expect_rows: Option<u64>,
 }
 
-/// A merged run.
+/// What a shard may spend and do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Merged {
-    /// Its file.
-    pub path: PathBuf,
-    /// How many shards the plan has.
-    pub n_shards: usize,
-    /// Those that were not run.
-    pub missing: Vec<u32>,
-    /// How many rows were read, selected or not.
-    pub n_rows: u64,
-    /// Whether the run was there already, made from the same shards.
-    pub was_there: bool,
+pub enum Allowance {
+    /// What its own options say; no budget.
+    Own,
+    /// A fixed part of budgets, requests in flight and rates.
+    Share(Share),
+    /// What a coordinator at this address leases.
+    Coordinator(String),
 }
 
-impl Merged {
-    /// Opens the run.
-    pub fn open(&self) -> Result<Run, Error> {
-        Run::open(&self.path)
-    }
-}
+/// The variable with the token of a coordinator.
+const TOKEN: &str = "JURAT_COORDINATOR_TOKEN";
 
-impl From<engine::Merged> for Merged {
-    fn from(merged: engine::Merged) -> Merged {
-        let engine::Merged { path, n_shards, missing, n_rows, was_there } = merged;
-        Merged { path, n_shards, missing, n_rows, was_there }
-    }
+fn given_token() -> Option<String> {
+    std::env::var(TOKEN).ok().filter(|it| !it.is_empty())
 }
 
 /// The right to run all shards of a directory, until it is dropped. The system drops it when the process dies.
@@ -164,23 +159,103 @@ impl Shards {
     pub fn start(
         &self,
         ix: u32,
+        options: RunOptions,
+        note: impl FnMut(Note) + Send + 'static,
+    ) -> Result<Option<RunningShard>, Error> {
+        self.start_with(ix, options, Allowance::Own, note)
+    }
+
+    /// The same with an allowance: budgets and limits are for all shards, and this is one of them.
+    pub fn start_with(
+        &self,
+        ix: u32,
         mut options: RunOptions,
+        allowance: Allowance,
         note: impl FnMut(Note) + Send + 'static,
     ) -> Result<Option<RunningShard>, Error> {
         if self.plan.state(&self.out, ix).map_err(wrong)? == ShardState::Done {
             return Ok(None);
         }
-        let names = not_for_shards(&options);
+        let mut names = not_for_shards(&options);
+        if matches!(allowance, Allowance::Share(_)) {
+            names.retain(|it| !it.starts_with("--budget"));
+        }
         if !names.is_empty() {
             return Err(wrong(ShardError::Options { names }));
         }
         let suite = self.suite()?;
         self.plan.set(&mut options);
+        match allowance {
+            Allowance::Own => {}
+            Allowance::Share(share) => options.take_share(share).map_err(|it| Error::Usage(it.to_string()))?,
+            Allowance::Coordinator(url) => options.leases = Some(Arc::new(self.leases(&url, ix)?)),
+        }
+        let leases = options.leases.clone();
         let work = self.work_file(ix);
-        options.shard = Some(self.plan.job(ix, work.clone()).map_err(wrong)?);
+        options.shard = Some(self.plan.job(&self.out, ix, work.clone()).map_err(wrong)?);
         let running = Running::start(&suite, options, note, || ())?;
         let file = ShardPlan::shard_file(&self.out, ix);
-        Ok(Some(RunningShard { ix, running, work, file }))
+        Ok(Some(RunningShard { ix, running, work, file, leases }))
+    }
+
+    /// Reaches a coordinator, and tells it that a shard begins.
+    fn leases(&self, url: &str, ix: u32) -> Result<Leases, Error> {
+        let random = RandomState::new().build_hasher().finish();
+        let worker = format!("{}-{random:016x}", std::process::id());
+        let leases = Leases::connect(url, &self.token()?, worker, &self.plan.hash, ix).map_err(unleased)?;
+        leases.report(&report(&leases, ix, ShardProgress::Begun, CaseCounts::default())).map_err(unleased)?;
+        Ok(leases)
+    }
+
+    /// Starts what leases budget and limits to the processes that run the shards. It writes down what it leases, so that it can be started again; it ends when it is dropped.
+    pub fn coordinate(&self, limits: Limits, listen: SocketAddr) -> Result<Coordinator, Error> {
+        let options = CoordinatorOptions {
+            listen,
+            limits,
+            file: self.out.join("coordinator.jsonl"),
+            token: self.make_token()?,
+            plan: self.plan.hash.clone(),
+            n_shards: self.n(),
+            now_ms: jurat_engine::now_ms,
+        };
+        Coordinator::start(options).map_err(|error| Error::Run(Box::new(error)))
+    }
+
+    /// The file with what requests to the coordinator must have. `JURAT_COORDINATOR_TOKEN` in the environment takes its place.
+    pub fn token_file(&self) -> PathBuf {
+        self.out.join("coordinator.token")
+    }
+
+    fn token(&self) -> Result<String, Error> {
+        if let Some(token) = given_token() {
+            return Ok(token);
+        }
+        let path = self.token_file();
+        let read = fs::read_to_string(&path).map(|it| it.trim().to_owned());
+        read.map_err(|error| {
+            let path = path.display();
+            Error::Usage(format!("the token of the coordinator is not in `{path}` ({error}); set `{TOKEN}` to it"))
+        })
+    }
+
+    /// The token, made when there is none.
+    fn make_token(&self) -> Result<String, Error> {
+        let path = self.token_file();
+        if given_token().is_some() || path.exists() {
+            return self.token();
+        }
+        let failed = |error: io::Error| Error::Run(Box::new(ShardError::Io { path: path.clone(), source: error }));
+        let mut bytes = [0; 16];
+        File::open("/dev/urandom").and_then(|mut it| it.read_exact(&mut bytes)).map_err(|_| {
+            Error::Usage(format!("this system has no random numbers for a token; set `{TOKEN}` to a secret text"))
+        })?;
+        let token: String = bytes.iter().map(|it| format!("{it:02x}")).collect();
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&path).and_then(|mut it| writeln!(it, "{token}")).map_err(failed)?;
+        Ok(token)
     }
 
     /// The suite as it was planned. Data that changed since is refused.
@@ -218,7 +293,7 @@ impl Shards {
         let target = options.target.clone().unwrap_or_else(|| self.out.join("run.jurat"));
         let id = target.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let merging = Merging { id, partial: options.partial, expect_rows: options.expect_rows, home: None };
-        engine::merge(&self.plan, &self.out, &target, &merging).map(Merged::from).map_err(wrong)
+        engine::merge(&self.plan, &self.out, &target, &merging).map_err(wrong)
     }
 
     /// Makes one run of the project that a directory belongs to, and removes the shards.
@@ -231,7 +306,7 @@ impl Shards {
         let merged = engine::merge(&self.plan, &self.out, &run.path, &merging).map_err(wrong)?;
         // What is left of them does no harm.
         let _ = fs::remove_dir_all(&self.out);
-        Ok(merged.into())
+        Ok(merged)
     }
 }
 
@@ -242,6 +317,7 @@ pub struct RunningShard {
     running: Running,
     work: PathBuf,
     file: PathBuf,
+    leases: Option<Arc<Leases>>,
 }
 
 /// How a shard ended.
@@ -265,16 +341,43 @@ impl RunningShard {
 
     /// Waits for its end. It gets its name when it is whole.
     pub fn wait(self) -> Result<ShardEnd, Error> {
-        let RunningShard { ix, running, work, file } = self;
-        let run = running.wait()?;
-        if let Some(reason) = run.stopped() {
-            return Ok(ShardEnd::Stopped(reason));
+        let RunningShard { ix, running, work, file, leases } = self;
+        let ended = ended(ix, running, &work, &file);
+        if let Some(leases) = leases {
+            let (state, cases) = match &ended {
+                Ok(ShardEnd::Done { cases }) => (ShardProgress::Done, *cases),
+                Ok(ShardEnd::Stopped(_)) => (ShardProgress::Begun, CaseCounts::default()),
+                Err(_) => (ShardProgress::Failed, CaseCounts::default()),
+            };
+            let finished = leases.finish(&report(&leases, ix, state, cases)).map_err(unleased);
+            // A shard that is done needs no coordinator any more.
+            if !matches!(ended, Ok(ShardEnd::Done { .. })) {
+                finished?;
+            }
         }
-        let cases = run.report().cases;
-        drop(run);
-        place(ix, &work, &file).map_err(wrong)?;
-        Ok(ShardEnd::Done { cases })
+        ended
     }
+}
+
+fn ended(ix: u32, running: Running, work: &Path, file: &Path) -> Result<ShardEnd, Error> {
+    let run = running.wait()?;
+    if let Some(reason) = run.stopped() {
+        return Ok(ShardEnd::Stopped(reason));
+    }
+    let cases = run.report().cases;
+    drop(run);
+    place(ix, work, file).map_err(wrong)?;
+    Ok(ShardEnd::Done { cases })
+}
+
+fn report(leases: &Leases, shard: u32, state: ShardProgress, cases: CaseCounts) -> ShardReport {
+    let CaseCounts { passed, failed, error, not_run, measured, not_judged } = cases;
+    let cases = CaseNumbers { passed, failed, error, not_run, other: measured + not_judged };
+    ShardReport { worker: leases.worker().to_owned(), shard, state, cases }
+}
+
+fn unleased(error: LeaseError) -> Error {
+    Error::Run(Box::new(error))
 }
 
 /// Gives a whole shard its name. Of several that were run at the same time, and must be equal, the first stays.
@@ -313,7 +416,7 @@ fn project(directory: &Path) -> Result<Project, Error> {
     Project::find_or_create(directory).map_err(|error| Error::Run(Box::new(error)))
 }
 
-fn wrong(error: ShardError) -> Error {
+pub(crate) fn wrong(error: ShardError) -> Error {
     match error {
         ShardError::File(error) => Error::Read(Box::new(error)),
         ShardError::Io { .. } => Error::Run(Box::new(error)),

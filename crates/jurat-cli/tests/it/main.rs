@@ -12,6 +12,7 @@ mod comparisons;
 mod completions;
 mod console;
 mod conversations;
+mod coordination;
 mod documents;
 mod ending;
 mod endpoints;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use jurat::shards::{MergeOptions, PartSize, ShardEnd, Shards};
 use jurat::{Run, RunOptions, Suite};
+use jurat_store::journal::{SegmentReader, segment_files};
 use jurat_testkit::{Endpoint, Script};
 use regex::Regex;
 
@@ -70,7 +71,7 @@ fn merged(file: &Path, folder: &Folder, size: PartSize, options: &dyn Fn(RunOpti
         }
     }
     let merged = shards.merge(&MergeOptions::default()).expect("they can be merged");
-    (n as usize, merged.open().expect("a run"))
+    (n as usize, Run::open(&merged.path).expect("a run"))
 }
 
 /// Everything that a run has to say that is the same whenever it is run.
@@ -388,6 +389,39 @@ fn processes_of_this_machine_give_the_output_of_one() {
     assert!(folder.path().join("parts/run.jurat").is_file());
 }
 
+#[test]
+fn programs_read_progress_as_lines_of_json() {
+    let folder = claims(20);
+    let last = |arguments: &[&str]| -> serde_json::Value {
+        let ended = folder.jurat(arguments);
+        let lines: Vec<serde_json::Value> =
+            ended.stderr.lines().map(|it| serde_json::from_str(it).unwrap_or_else(|_| panic!("{it}"))).collect();
+        lines.last().expect("there is a last line").clone()
+    };
+    let run = last(&["run", "suite.yaml", "--progress", "json"]);
+    assert_eq!((&run["event"], &run["done"], &run["total"]), (&"ended".into(), &20.into(), &20.into()), "{run}");
+    assert_eq!((&run["in_flight"], &run["version"]), (&0.into(), &1.into()), "{run}");
+    assert!(run["requests"].as_u64().is_some_and(|it| it > 0) && run["elapsed_s"].is_number(), "{run}");
+    let local = last(&["run", "suite.yaml", "--engine", "local:2", "--progress", "json"]);
+    assert_eq!(local["shards_done"], local["shards"], "{local}");
+    assert_eq!(folder.jurat(&["shards", "suite.yaml", "--rows", "100", "-o", "parts"]).code, Some(0));
+    let shard = last(&["run", "--shard", "parts:0", "--progress", "json"]);
+    assert_eq!((&shard["event"], &shard["done"]), (&"ended".into(), &20.into()), "{shard}");
+    refused(&folder.jurat(&["run", "suite.yaml", "--progress", "json", "--quiet"]), "cannot be used with");
+}
+
+#[test]
+fn engines_of_the_python_package_are_not_in_the_program() {
+    let folder = claims(3);
+    let on = |engine: &str| folder.jurat(&["run", "suite.yaml", "--engine", engine, "--out", "parts"]);
+    for engine in ["ray", "spark", "ray://127.0.0.1:1"] {
+        let name = &engine[..engine.find(':').unwrap_or(engine.len())];
+        refused(&on(engine), &format!("`pip install 'jurat[{name}]'`"));
+    }
+    refused(&on("slurm"), "write `local:N` for N processes");
+    refused(&folder.jurat(&["run", "suite.yaml", "--coordinator", "http://127.0.0.1:1"]), "`--coordinator` is for");
+}
+
 /// Rows that are each asked about once, by an endpoint that counts.
 fn asked(endpoint: &Endpoint, n: usize) -> Folder {
     let suite = "\
@@ -412,44 +446,143 @@ fn started(folder: &Folder, arguments: &[&str]) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
 }
 
+/// What of a shard is left when its process is killed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Left {
+    Everything,
+    /// Its segments alone: the run was written on a disk that is lost.
+    Segments,
+    /// Another process runs the shard at the same time.
+    Copy,
+}
+
+const ROWS: usize = 24;
+const IN_FLIGHT: u64 = 2;
+
+/// Runs a shard, kills its process when the endpoint has given this many answers, and runs it again. Returns how many requests were made in all.
+fn killed_after(n_answers: u64, left: Left) -> u64 {
+    let endpoint = Endpoint::start(Script::new().held());
+    let folder = asked(&endpoint, ROWS);
+    let plan = started(&folder, &["shards", "suite.yaml", "--rows", "100", "-o", "parts"]).wait();
+    assert_eq!(plan.expect("it ends").code(), Some(0));
+    let run = ["run", "--shard", "parts:0", "--quiet", "-j", "2"];
+    let mut first = started(&folder, &run);
+    for n in 0..n_answers {
+        endpoint.wait_until(|it| it.requests > n);
+        endpoint.release(1);
+    }
+    endpoint.wait_until(|it| it.requests > n_answers);
+    wait_until(|| answers_in_segments(&folder) >= n_answers);
+    let copy = (left == Left::Copy).then(|| {
+        let copy = started(&folder, &run);
+        endpoint.wait_until(|it| it.requests > n_answers + IN_FLIGHT);
+        copy
+    });
+    first.kill().expect("it runs");
+    first.wait().expect("it ends");
+    if left == Left::Segments {
+        for file in fs::read_dir(folder.path().join("parts/shards")).expect("it is there") {
+            fs::remove_file(file.expect("an entry").path()).expect("it can be removed");
+        }
+    }
+    endpoint.release_all();
+    let again = copy.unwrap_or_else(|| started(&folder, &run)).wait().expect("it ends");
+    assert_eq!(again.code(), Some(0));
+    let merged = folder.jurat(&["merge", "parts", "--expect-rows", "24"]);
+    assert_eq!(merged.code, Some(0), "{}", merged.stderr);
+    let run = Run::open(folder.path().join("parts/run.jurat")).expect("a run");
+    assert_eq!(run.answers(), (ROWS as u64, 0), "what an earlier attempt paid for counts as paid");
+    // What the shard was answered is of use to the whole project.
+    let added = folder.jurat(&["journal", "add", "parts"]);
+    assert!(added.stdout.starts_with(&format!("{ROWS} answers added, 0 known, from ")), "{added:?}");
+    let asked_before = endpoint.stats().requests;
+    let again = folder.jurat(&["run", "suite.yaml", "--quiet"]);
+    assert!(matches!(again.code, Some(0 | 1)), "{again:?}");
+    assert_eq!(endpoint.stats().requests, asked_before, "every answer is in the journal");
+    assert!(folder.jurat(&["journal", "merge", "parts"]).stdout.starts_with("0 answers added, "));
+    asked_before
+}
+
+#[track_caller]
+fn paid_twice(n_answers: u64, left: Left) {
+    let twice = killed_after(n_answers, left) - ROWS as u64;
+    assert!(twice <= IN_FLIGHT, "killed after {n_answers} answers, {left:?}: {twice} were paid for twice");
+}
+
+/// How often each test kills; `cargo xtask scale --kills N` sets it.
+fn n_trials() -> u64 {
+    std::env::var("JURAT_KILL_TRIALS").ok().and_then(|it| it.parse().ok()).unwrap_or(3)
+}
+
+/// When the process is killed in each trial: spread over all answers, and the same every time.
+fn points(n_rows: usize) -> impl Iterator<Item = u64> {
+    (0..n_trials()).map(move |trial| 1 + (trial * 7) % (n_rows as u64 - 3))
+}
+
 #[test]
-fn a_shard_that_is_killed_pays_for_nothing_twice_but_what_was_in_flight() {
-    const ROWS: usize = 24;
-    const CONCURRENCY: u64 = 2;
-    for killed_at in [1, 5, 9, 14, 20] {
+fn kill_trials_of_a_shard_pay_for_nothing_twice_but_what_was_in_flight() {
+    points(ROWS).for_each(|it| paid_twice(it, Left::Everything));
+}
+
+#[test]
+fn kill_trials_of_a_shard_whose_disk_is_lost_find_its_answers_in_its_segments() {
+    points(ROWS).for_each(|it| paid_twice(it, Left::Segments));
+}
+
+#[test]
+fn kill_trials_of_processes_of_this_machine_pay_for_nothing_twice_but_what_was_in_flight() {
+    for n_answers in points(ROWS) {
         let endpoint = Endpoint::start(Script::new().held());
         let folder = asked(&endpoint, ROWS);
-        let plan = started(&folder, &["shards", "suite.yaml", "--rows", "100", "-o", "parts"]).wait();
-        assert_eq!(plan.expect("it ends").code(), Some(0));
-        let run = ["run", "--shard", "parts:0", "--quiet", "-j", "2"];
-        let mut first = started(&folder, &run);
-        for n in 0..killed_at {
+        let mut driver =
+            started(&folder, &["run", "suite.yaml", "--engine", "local:4", "-j", "4", "--quiet", "--out", "parts"]);
+        for n in 0..n_answers {
             endpoint.wait_until(|it| it.requests > n);
             endpoint.release(1);
+            endpoint.wait_until(|it| it.answers > n);
         }
-        endpoint.wait_until(|it| it.requests > killed_at);
-        wait_for_answers(&folder.path().join("parts/shards/.00000.jurat"), killed_at);
-        first.kill().expect("it runs");
-        first.wait().expect("it ends");
+        endpoint.wait_until(|it| it.requests > n_answers);
+        // An answer that is not written yet is as good as in flight.
+        wait_until(|| answers_in_journal(&folder) >= n_answers);
+        let worker = worker_of(driver.id()).expect("a worker runs");
+        // It may have ended since; then nothing is paid for twice.
+        let _ = rustix::process::kill_process(worker, rustix::process::Signal::KILL);
         endpoint.release_all();
-        let again = started(&folder, &run).wait().expect("it ends");
-        assert_eq!(again.code(), Some(0));
-        let n_paid = endpoint.stats().requests;
-        let twice = n_paid - ROWS as u64;
-        assert!(twice <= CONCURRENCY, "killed at {killed_at}: {n_paid} requests for {ROWS} rows");
-        let merged = folder.jurat(&["merge", "parts", "--expect-rows", "24"]);
-        assert_eq!(merged.code, Some(0), "{}", merged.stderr);
+        let code = driver.wait().expect("it ends").code();
+        assert!(matches!(code, Some(0 | 1)), "{code:?}");
+        // Each process has one request in flight.
+        let twice = endpoint.stats().requests - ROWS as u64;
+        assert!(twice <= 1, "killed after {n_answers} answers: {twice} were paid for twice");
+        let run = Run::open(folder.path().join("parts/run.jurat")).expect("a run");
+        assert_eq!(run.case_counts().total(), ROWS as u64);
     }
 }
 
-/// Waits until a run has written this many answers.
-fn wait_for_answers(run: &Path, n: u64) {
-    let began = Instant::now();
+#[test]
+fn a_second_process_for_a_shard_finds_the_answers_of_the_first() {
+    paid_twice(12, Left::Copy);
+}
+
+/// How many answers are in the segments of a plan.
+fn answers_in_segments(folder: &Folder) -> u64 {
+    let files = segment_files(&folder.path().join("parts/journal/00000")).expect("a directory");
+    let count = |path: &PathBuf| SegmentReader::open(path).expect("a file").map_or(0, |it| it.flatten().count() as u64);
+    files.iter().map(count).sum()
+}
+
+/// How many answers are in the journal of the project.
+fn answers_in_journal(folder: &Folder) -> u64 {
     let count = || -> rusqlite::Result<u64> {
-        let connection = rusqlite::Connection::open_with_flags(run, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        connection.query_row("SELECT count(*) FROM site", [], |row| row.get(0))
+        let path = folder.path().join(".jurat/journal.db");
+        let connection = rusqlite::Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.query_row("SELECT count(*) FROM answer", [], |row| row.get(0))
     };
-    while count().unwrap_or(0) < n {
+    count().unwrap_or(0)
+}
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
         assert!(began.elapsed() < Duration::from_secs(120), "the answers are not written");
         std::thread::yield_now();
     }

@@ -122,8 +122,8 @@ impl Perform for Scripted<'_> {
         self.is_sequential
     }
 
-    fn is_budget_exhausted(&self) -> bool {
-        self.is_exhausted.get()
+    fn exhausted(&self) -> Option<StopReason> {
+        self.is_exhausted.get().then_some(StopReason::Budget)
     }
 }
 

@@ -30,12 +30,17 @@ pub struct MergeOptions {
     pub home: Option<PathBuf>,
 }
 
-/// What became of a merge.
+/// A merged run.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Merged {
+    /// Its file.
     pub path: PathBuf,
+    /// How many shards the plan has.
     pub n_shards: usize,
+    /// Those that were not run.
     pub missing: Vec<u32>,
+    /// How many rows were read, selected or not.
     pub n_rows: u64,
     /// Whether the run was there already, made from the same shards.
     pub was_there: bool,

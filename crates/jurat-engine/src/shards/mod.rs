@@ -16,9 +16,15 @@ pub use error::ShardError;
 pub use merge::{MergeOptions, Merged, merge, missing_words};
 pub use plan::{Answers, MARK_OF_WORK, ShardPart, ShardPlan, ShardState, not_for_shards};
 
+use std::io;
 use std::path::PathBuf;
 
+use jurat_core::effect::Outcome;
+use jurat_core::effect::wire::read_outcome;
+use jurat_store::journal::{SegmentAnswer, SegmentReader, segment_files};
 use jurat_store::run::{RunFileError, RunReader, discard};
+
+use crate::Budget;
 
 /// One shard of a plan, as an option of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,12 +39,28 @@ pub struct ShardJob {
     /// When the plan was made, in milliseconds since 1970: answers since then are of this run.
     pub planned_at_ms: u64,
     pub answers: Answers,
+    /// The directory of its segments.
+    pub segments: PathBuf,
 }
 
 impl ShardJob {
-    /// What an attempt must share to resume another.
+    /// What an attempt must share to resume another, and to use its answers.
     pub(crate) fn resume_key(&self) -> String {
         format!("{}:{}", self.plan, self.ix)
+    }
+
+    /// Counts what earlier attempts spent: a part of a budget is for all attempts together.
+    pub(crate) fn charge_earlier(&self, budget: &Budget) -> io::Result<()> {
+        for path in segment_files(&self.segments)? {
+            let reader = SegmentReader::open(&path)?.filter(|it| it.shard() == self.resume_key());
+            for answer in reader.into_iter().flatten() {
+                let SegmentAnswer { kind, outcome, .. } = answer?;
+                if let Ok(Outcome::Answer(answer)) = read_outcome(&kind, &outcome) {
+                    budget.charge_answer(&answer);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The file, when an attempt that was killed or stopped has left it. One that cannot be resumed is removed.

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jurat_core::suite::Records;
+use jurat_store::journal::segment_files;
 use jurat_store::records::{PartSize, SourcePart, parts};
 use jurat_store::run::{RunReader, SourceFile, is_local};
 use serde::{Deserialize, Serialize};
@@ -21,6 +23,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const PLAN: &str = "plan.json";
 const SUITE: &str = "suite";
 const SHARDS: &str = "shards";
+const JOURNAL: &str = "journal";
 
 /// What the name of a shard begins with while it is being written.
 pub const MARK_OF_WORK: &str = ".";
@@ -49,7 +52,7 @@ pub struct ShardPlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answers {
-    /// In what an earlier attempt at it has written.
+    /// In what earlier attempts at it have written: the file of its run, where that is left, and its segments.
     Own,
     /// Also in the journal of the project, which all shards share: they are run on one machine.
     Journal,
@@ -188,7 +191,7 @@ impl ShardPlan {
         let path = out.join(PLAN);
         let bad = |why: String| ShardError::BadPlan { path: path.clone(), why };
         let bytes = match fs::read(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(ShardError::NoPlan { out: out.to_owned() });
             }
             other => other.map_err(ShardError::io(&path))?,
@@ -268,11 +271,30 @@ impl ShardPlan {
     }
 
     /// A shard as an option of a run that is written to a file.
-    pub fn job(&self, ix: u32, file: PathBuf) -> Result<ShardJob, ShardError> {
+    pub fn job(&self, out: &Path, ix: u32, file: PathBuf) -> Result<ShardJob, ShardError> {
         self.check_ix(ix)?;
-        let ShardPlan { hash, planned_at_ms, answers, .. } = self;
-        let part = self.shards[ix as usize].clone();
-        Ok(ShardJob { ix, plan: hash.clone(), part, file, planned_at_ms: *planned_at_ms, answers: *answers })
+        let ShardPlan { planned_at_ms, answers, .. } = *self;
+        let (plan, part) = (self.hash.clone(), self.shards[ix as usize].clone());
+        let segments = out.join(JOURNAL).join(format!("{ix:05}"));
+        Ok(ShardJob { ix, plan, part, file, planned_at_ms, answers, segments })
+    }
+
+    /// The segments of all shards. A directory that never had a plan is refused; which version made the plan does not matter.
+    pub fn segment_files(out: &Path) -> Result<Vec<PathBuf>, ShardError> {
+        let directory = out.join(JOURNAL);
+        let entries = match fs::read_dir(&directory) {
+            Err(_) if !out.join(PLAN).exists() => return Err(ShardError::NoPlan { out: out.to_owned() }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(ShardError::io(&directory))?,
+        };
+        let shards: io::Result<Vec<PathBuf>> = entries.map(|it| it.map(|it| it.path())).collect();
+        let mut shards = shards.map_err(ShardError::io(&directory))?;
+        shards.sort();
+        let mut files = Vec::new();
+        for shard in shards {
+            files.extend(segment_files(&shard).map_err(ShardError::io(&shard))?);
+        }
+        Ok(files)
     }
 
     fn check_ix(&self, ix: u32) -> Result<(), ShardError> {

@@ -41,7 +41,7 @@ pub(super) fn works(stock: &Stock) -> Vec<Work<'_>> {
 /// Writes so many effects, as many at a time as there are cases in flight, into a run and a journal.
 pub(super) fn record(run: &Path, journal: &Path, n: u64, concurrency: u64) {
     let journal = Journal::open(journal).expect("a journal");
-    let options = WriterOptions { journal: Some(&journal), durable: false };
+    let options = WriterOptions { journal: Some((&journal).into()), durable: false };
     let writer = RunWriter::create(run, &RunHead::default(), options).expect("a run");
     let (done, is_done) = channel::<Result<(), WriteError>>();
     for ix in 0..n {

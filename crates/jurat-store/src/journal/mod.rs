@@ -3,9 +3,14 @@
 //! Several processes may use it at once. They do not wait for each other's answers: both may pay for the same one, both are stored, and the
 //! newest is read. Nothing is removed but by [`Journal::clean`]. Answers are written by the thread that writes a run, before the run
 //! itself has them, so that what was paid for is never lost.
+//!
+//! A shard that may be run on another machine has [`Segments`] of its own instead; [`AnswerStore`] is either of both, and [`Journal::add_segments`] takes the one into the other.
 
+mod add;
 mod clean;
 mod places;
+mod segments;
+mod store;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -17,8 +22,13 @@ use jurat_core::effect::EffectKey;
 use jurat_core::report::journal::{JournalReport, ModelAnswers};
 use rusqlite::{Connection, params};
 
+pub use add::Added;
 pub use clean::{Cleaning, Removed};
 use places::Unsorted;
+pub(crate) use segments::SegmentWriter;
+pub use segments::{SegmentAnswer, SegmentReader, Segments, ShardAnswer, segment_files};
+pub use store::AnswerStore;
+pub(crate) use store::StoreWriter;
 
 use crate::database::{DatabaseError, Fault, Kind, beside, refuse_network};
 use crate::effects::{PackedEffect, RecordedEffect, StoredText};

@@ -18,7 +18,7 @@ use super::writer::Message;
 use super::{Code, Column, Ended, FinishState, RunFileError, RunHead, SummaryRow, TaskHead, WriterOptions, log, stats};
 use crate::database::{DatabaseError, Fault, beside, refuse_network};
 use crate::effects::{PackedEffect, RecordedEffect};
-use crate::journal::JournalWriter;
+use crate::journal::StoreWriter;
 use crate::packed::{Packer, sealed};
 use crate::records::DuplicateId;
 
@@ -30,7 +30,7 @@ const LITTLE: u64 = 20_000;
 pub(super) struct RunFile {
     path: PathBuf,
     connection: Connection,
-    journal: Option<JournalWriter>,
+    journal: Option<StoreWriter>,
     ids: IdRuns,
     packer: Packer,
     written: log::Written,

@@ -19,15 +19,15 @@ use super::reader::{EXPECTED_CASES, PROGRESS};
 use super::shard::{SHARD, ShardMark};
 use super::{FinishState, RunFileError, RunHead};
 use crate::effects::RecordedEffect;
-use crate::journal::Journal;
+use crate::journal::AnswerStore;
 
 /// How a run is written.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WriterOptions<'o> {
     /// Whether each commit waits until the disk has it, so that it survives a power failure too.
     pub durable: bool,
-    /// The journal that takes effects which ask for it.
-    pub journal: Option<&'o Journal>,
+    /// What takes effects which ask for it: the journal of the project, or the segments of a shard.
+    pub journal: Option<AnswerStore<'o>>,
 }
 
 /// A run that is being written.

@@ -141,7 +141,7 @@ fn what_is_asked_again_and_again_is_shared() {
 fn a_copy_is_written_in_its_turn_without_being_waited_for() {
     let desk = Desk::new();
     let journal = Journal::open(&desk.directory.path().join("journal.db")).expect("a journal");
-    let options = WriterOptions { journal: Some(&journal), ..WriterOptions::default() };
+    let options = WriterOptions { journal: Some((&journal).into()), ..WriterOptions::default() };
     let writer = RunWriter::create(&desk.run(), &desk.head(&rows(3), 1, 1), options).expect("a run");
     let copy =
         |case_ix, request| RecordedEffect { reused: true, journal: false, ..effect(case_ix, "0.0.0", request, "A") };
@@ -168,7 +168,7 @@ fn equal_requests_with_other_outcomes_are_both_stored() {
 fn effects_are_in_the_journal_when_they_are_safe() {
     let desk = Desk::new();
     let journal = Journal::open(&desk.directory.path().join("journal.db")).expect("a journal");
-    let options = WriterOptions { journal: Some(&journal), durable: true };
+    let options = WriterOptions { journal: Some((&journal).into()), durable: true };
     let writer = RunWriter::create(&desk.run(), &desk.head(&rows(2), 1, 1), options).expect("a run");
     let cheap = RecordedEffect { journal: false, ..effect(1, "0.0.0", "cheap", "C") };
     record(&writer, vec![effect(0, "0.0.0", "paid", "P"), cheap]).expect("safe");
@@ -183,7 +183,7 @@ fn effects_are_in_the_journal_when_they_are_safe() {
 fn what_is_found_in_the_journal_is_not_waited_for_twice() {
     let desk = Desk::new();
     let journal = Journal::open(&desk.directory.path().join("journal.db")).expect("a journal");
-    let options = WriterOptions { journal: Some(&journal), durable: false };
+    let options = WriterOptions { journal: Some((&journal).into()), durable: false };
     let writer = RunWriter::create(&desk.run(), &desk.head(&rows(4), 1, 1), options).expect("a run");
     let paid = |case_ix, request: &str| effect(case_ix, "0.0.0", request, "P");
     record(&writer, vec![paid(0, "a")]).expect("safe");
@@ -201,7 +201,7 @@ fn a_failed_write_is_reported_to_every_caller() {
     let desk = Desk::new();
     let path = desk.directory.path().join("journal.db");
     let journal = Journal::open(&path).expect("a journal");
-    let options = WriterOptions { journal: Some(&journal), durable: false };
+    let options = WriterOptions { journal: Some((&journal).into()), durable: false };
     let texts = rows(2);
     let writer = RunWriter::create(&desk.run(), &desk.head(&texts, 1, 1), options).expect("a run");
     record(&writer, vec![RecordedEffect { journal: false, ..effect(0, "0.0.0", "a", "A") }]).expect("safe");
@@ -334,7 +334,7 @@ fn a_run_that_was_killed_has_everything_that_was_safe() {
     let (desk, other) = (Desk::new(), Desk::new());
     let texts = rows(200);
     let journal = Journal::open(&desk.directory.path().join("journal.db")).expect("a journal");
-    let options = WriterOptions { journal: Some(&journal), durable: false };
+    let options = WriterOptions { journal: Some((&journal).into()), durable: false };
     let writer = RunWriter::create(&desk.run(), &desk.head(&texts, 1, 1), options).expect("a run");
     std::fs::copy(desk.rows(), other.rows()).expect("a copy");
     for n in 0..200 {

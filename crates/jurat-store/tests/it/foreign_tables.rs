@@ -12,9 +12,11 @@ use arrow_array::{
     RecordBatch, StringArray, StringViewArray, Time32SecondArray, TimestampSecondArray,
 };
 use arrow_ipc::writer::FileWriter;
-use jurat_core::suite::{CellType, Records, RowFile, RowFormat, RowSource};
+use jurat_core::suite::{CellType, Records, RowFormat, RowSource};
 use jurat_format::value::{Span, Spanned, Val};
 use jurat_store::records::{RowLimits, SampleLimits, read_all_within, sample_of};
+
+use crate::rows::one_file;
 
 fn tables() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables")
@@ -25,17 +27,7 @@ fn spanned<T>(value: T) -> Spanned<T> {
 }
 
 fn records(path: &Path) -> Records {
-    let file = RowFile { written: spanned(path.display().to_string()), path: path.to_owned() };
-    Records {
-        from: RowSource::Files(vec![file]),
-        format: None,
-        id: None,
-        sheet: None,
-        types: Vec::new(),
-        tags: Vec::new(),
-        is_runs: false,
-        defaults: Default::default(),
-    }
+    one_file(&path.display().to_string(), path)
 }
 
 /// All rows as `number@line: JSON`, and an error as the last line. The sample of a file has the same rows, or the same error.

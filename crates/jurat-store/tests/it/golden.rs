@@ -95,7 +95,7 @@ fn long() -> String {
 fn write(desk: &Desk) {
     std::fs::write(desk.rows(), ROWS.map(|it| format!("{it}\n")).concat()).expect("a file");
     let journal = Journal::open(&desk.directory.path().join("journal.db")).expect("a journal");
-    let options = WriterOptions { journal: Some(&journal), durable: false };
+    let options = WriterOptions { journal: Some((&journal).into()), durable: false };
     let writer = RunWriter::create(&desk.run(), &head(), options).expect("a run");
     for cases in [[0, 1, 2, 3, 7, 5], [11, 4, 6, 8, 10, 9]] {
         let mut builder = BlockBuilder::new(2, VariantCount::of(2));

@@ -20,7 +20,7 @@ fn open(desk: &Desk) -> Journal {
 
 /// Answers as a run writes them: `model at_ms request outcome`.
 fn write(desk: &Desk, journal: &Journal, answers: &[(&str, u64, &str, &str)]) {
-    let options = WriterOptions { journal: Some(journal), durable: false };
+    let options = WriterOptions { journal: Some(journal.into()), durable: false };
     let writer = RunWriter::create(&desk.run(), &desk.head(&rows(1), 1, 1), options).expect("a run");
     let answer = |(slot, (model, at_ms, request, outcome)): (usize, &(&str, u64, &str, &str))| RecordedEffect {
         model: (*model).to_owned(),
@@ -127,7 +127,7 @@ fn several_processes_begin_and_share_a_journal() {
     let run = |process: u64| {
         let other = Desk::new();
         let journal = open(&desk);
-        let options = WriterOptions { journal: Some(&journal), durable: false };
+        let options = WriterOptions { journal: Some((&journal).into()), durable: false };
         let writer = RunWriter::create(&other.run(), &other.head(&rows(1), 1, 1), options).expect("a run");
         for n in 0..20 {
             let request = format!("{process} {n}");

@@ -16,4 +16,5 @@ mod run_columns;
 mod run_files;
 mod run_laws;
 mod runs;
+mod segments;
 mod tables;

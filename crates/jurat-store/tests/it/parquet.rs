@@ -14,8 +14,8 @@ use arrow_array::{
     TimestampMillisecondArray, TimestampNanosecondArray, UInt64Array,
 };
 use arrow_schema::{DataType, Field};
-use jurat_core::suite::{Records, RowFile, RowFormat, RowSource};
-use jurat_format::value::{Span, Spanned, parse_json};
+use jurat_core::suite::{Records, RowFormat, RowSource};
+use jurat_format::value::parse_json;
 use jurat_store::records::{
     Chunk, ReadSummary, RowLimits, RowsError, SampleError, SampleLimits, read_all_within, sample,
 };
@@ -25,6 +25,8 @@ use parquet::data_type::{Int96, Int96Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
+
+use crate::rows::one_file;
 
 /// A file with these columns, in row groups of two rows.
 fn file(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
@@ -48,18 +50,7 @@ fn column(array: impl arrow_array::Array + 'static) -> ArrayRef {
 }
 
 fn records(path: &Path) -> Records {
-    let file = RowFile { written: Spanned::new("a.parquet".to_owned(), Span::default()), path: path.to_owned() };
-    let from = RowSource::Files(vec![file]);
-    Records {
-        from,
-        format: Some(RowFormat::Parquet),
-        id: None,
-        sheet: None,
-        types: Vec::new(),
-        tags: Vec::new(),
-        is_runs: false,
-        defaults: Default::default(),
-    }
+    Records { format: Some(RowFormat::Parquet), ..one_file("a.parquet", path) }
 }
 
 fn chunks(path: &Path, limits: RowLimits) -> (Vec<Chunk>, Result<ReadSummary, RowsError>) {

@@ -2,33 +2,19 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
-use jurat_core::suite::{Records, RowFile, RowFormat, RowSource};
-use jurat_format::value::{Span, Spanned};
+use jurat_core::suite::{Records, RowFormat};
 use jurat_store::records::{Chunk, PartSize, RowLimits, parts, read_all_within, read_part_within};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 
+use crate::rows::one_file;
+
 /// Small chunks, so that few rows are many.
 const LIMITS: RowLimits = RowLimits { chunk: 16, row: 1 << 20 };
-
-fn records(path: &Path, format: RowFormat) -> Records {
-    let file = RowFile { written: Spanned::new("rows".to_owned(), Span::default()), path: path.to_owned() };
-    Records {
-        from: RowSource::Files(vec![file]),
-        format: Some(format),
-        id: None,
-        sheet: None,
-        types: Vec::new(),
-        tags: Vec::new(),
-        is_runs: false,
-        defaults: Default::default(),
-    }
-}
 
 /// The text of each row, and where in the file it is.
 type Rows = Vec<(String, Option<u64>)>;
@@ -46,7 +32,7 @@ fn same(bytes: &[u8], format: RowFormat, size: PartSize) -> usize {
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("rows");
     std::fs::write(&path, bytes).expect("it can be written");
-    let sections = [records(&path, format)];
+    let sections = [Records { format: Some(format), ..one_file("rows", &path) }];
     let (mut whole, mut joined) = (Rows::new(), Rows::new());
     read_all_within(&sections, &mut io::empty(), LIMITS, &mut taken(&mut whole)).expect("rows");
     let cut = parts(&sections, size).expect("it can be cut");

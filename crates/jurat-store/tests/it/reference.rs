@@ -15,7 +15,7 @@ const PAGE: &str = include_str!("../../../../docs/reference/run-files.md");
 fn desk() -> Desk {
     let desk = Desk::new();
     let journal = Journal::open(&desk.directory.path().join("journal.db")).expect("a journal");
-    let options = WriterOptions { journal: Some(&journal), durable: false };
+    let options = WriterOptions { journal: Some((&journal).into()), durable: false };
     let texts = rows(7);
     let writer = RunWriter::create(&desk.run(), &desk.head(&texts, 2, 1), options).expect("a run");
     let mut builder = BlockBuilder::new(2, VariantCount::of(1));

@@ -35,6 +35,11 @@ fn files(directory: &Path, names: &[&str]) -> Records {
     records(RowSource::Files(names.iter().map(file).collect()))
 }
 
+/// A section with one file, which is written as it is named here.
+pub(crate) fn one_file(written: &str, path: &Path) -> Records {
+    records(RowSource::Files(vec![RowFile { written: spanned(written.to_owned()), path: path.to_owned() }]))
+}
+
 fn typed(mut records: Records, types: &[(&str, CellType)]) -> Records {
     records.types = types.iter().map(|(name, it)| (spanned((*name).to_owned()), *it)).collect();
     records
