@@ -34,9 +34,10 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(it) + "\n" for it in rows))
     (tmp_path / "suite.yaml").write_text(SUITE)
     monkeypatch.chdir(tmp_path)
-    # Workers of Spark start this Python, and Ray must not look for another.
+    # Workers of Spark start this Python, and Ray must not use a cluster that is there already.
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    monkeypatch.setenv("RAY_ADDRESS", "local")
     return tmp_path / "suite.yaml"
 
 

@@ -6,6 +6,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use jurat::shards::{MergeOptions, PartSize, Shards};
 use jurat::{Run, RunOptions, Suite};
@@ -38,11 +39,19 @@ impl Engine {
     }
 }
 
-/// The Python that runs this command; `None` for the program without it.
-pub(crate) fn python() -> Option<PathBuf> {
-    let program = std::env::current_exe().ok()?;
-    let is_python = program.file_stem().is_some_and(|it| it.to_string_lossy().starts_with("python"));
-    is_python.then_some(program)
+/// The interpreter that this command is a part of.
+static PYTHON: OnceLock<PathBuf> = OnceLock::new();
+
+/// Says that this command is a part of a Python package, and which interpreter has that package. The program of this process does not say: in a virtual environment it is the
+/// interpreter that the environment was made from, which has no packages.
+pub fn use_python(interpreter: PathBuf) {
+    // The first stays: a process has one.
+    let _ = PYTHON.set(interpreter);
+}
+
+/// The interpreter that this command is a part of; `None` for the program without Python.
+pub(crate) fn python() -> Option<&'static Path> {
+    PYTHON.get().map(PathBuf::as_path)
 }
 
 /// Runs a suite on a cluster.

@@ -1,6 +1,6 @@
 //! The command `jurat`: one file for each verb, and what their exit codes mean.
 //!
-//! It is a library so that the Python package has the same command: [`run`] takes the arguments and gives the exit code.
+//! It is a library so that the Python package has the same command: [`run`] takes the arguments and gives the exit code, and [`use_python`] says which interpreter it is a part of.
 
 mod calibrate;
 mod check;
@@ -47,6 +47,8 @@ mod watch;
 use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
+
+pub use engine::use_python;
 
 /// Tests language models, prompts and agents: write what should happen as data, see what passed, what failed and why.
 #[derive(Parser)]

@@ -116,9 +116,10 @@ impl Driver {
         shards: &Shards,
         shows: Shows,
     ) -> Result<Driver, Failure> {
-        let program = std::env::current_exe()
-            .map_err(|it| Failure::Reason(format!("this program cannot be started again: {it}")))?;
-        let words: &[&str] = if engine::python().is_some() { &["-m", "jurat", "run"] } else { &["run"] };
+        let (program, words) = match engine::python() {
+            Some(python) => (python.to_owned(), ["-m", "jurat", "run"].as_slice()),
+            None => (this_program()?, ["run"].as_slice()),
+        };
         let mut arguments: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
         arguments.extend(passed_on(options));
         let total = options.concurrency.map_or(USUAL_CONCURRENCY, NonZeroUsize::get);
@@ -263,6 +264,10 @@ impl Driver {
             let _ = write!(io::stderr(), "\r\x1b[2K");
         }
     }
+}
+
+fn this_program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|it| Failure::Reason(format!("this program cannot be started again: {it}")))
 }
 
 #[cfg(unix)]

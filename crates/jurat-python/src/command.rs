@@ -9,11 +9,14 @@ use pyo3::prelude::*;
 /// How a worker of this package is started: `python -I -m jurat._worker`.
 pub(crate) const WORKER: [&str; 3] = ["-I", "-m", "jurat._worker"];
 
-/// Runs the command with these arguments, the name of the program first, and returns its exit code. `python` is the interpreter that workers run
-/// in.
+/// Runs the command with these arguments, the name of the program first, and returns its exit code. `python` is the interpreter that workers and
+/// shards run in.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>, arguments: Vec<OsString>, python: Option<PathBuf>) -> u8 {
-    python.into_iter().for_each(run_code_with);
+    if let Some(python) = python {
+        jurat_cli::use_python(python.clone());
+        run_code_with(python);
+    }
     py.detach(|| jurat_cli::run(arguments))
 }
 
