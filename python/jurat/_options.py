@@ -39,6 +39,8 @@ class RunOptions(TypedDict, total=False):
     budget_calls: int | None
     timeout: float | None
     request_timeout: float | None
+    batch: bool
+    batch_poll: float | None
     fail_fast: bool
     gate: bool
     stop_when: str | None

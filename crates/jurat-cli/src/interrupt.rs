@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use jurat::StopReason;
+use jurat_report::Progress;
 
 use crate::exit::Exit;
 
@@ -51,7 +52,7 @@ impl Listener {
                     if is_first {
                         // The line that shows progress is overwritten.
                         let clear = if io::stderr().is_terminal() { "\r\x1b[2K" } else { "" };
-                        let _ = writeln!(io::stderr(), "{clear}{}", words(run.progress().in_flight));
+                        let _ = writeln!(io::stderr(), "{clear}{}", words(&run.progress()));
                     }
                 }
             });
@@ -91,14 +92,28 @@ pub(crate) async fn asked_to_end() {
 }
 
 /// What Ctrl-C leads to, and what a second one would.
-fn words(in_flight: u64) -> String {
-    match in_flight {
+fn words(progress: &Progress) -> String {
+    if let Some(batches) = progress.batches {
+        let batches = match batches.batches {
+            1 => "1 batch stays".to_owned(),
+            n => format!("{n} batches stay"),
+        };
+        return format!("Stopping; {batches} with the provider. To collect the results: {}", command());
+    }
+    match progress.in_flight {
         0 => "Stopping; press Ctrl-C again to abort".to_owned(),
         n => {
             let requests = jurat_report::counted(n, "running request");
             format!("Stopping after {requests}; press Ctrl-C again to abort {}", if n == 1 { "it" } else { "them" })
         }
     }
+}
+
+/// The command of this process, as it would be typed.
+fn command() -> String {
+    let words =
+        std::env::args().skip(1).map(|it| if it.contains([' ', '"', '$', '*']) { format!("'{it}'") } else { it });
+    std::iter::once("jurat".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// How long what is in flight may take when the process was asked to end, and how long dropping it may take. Together they are less than the ten seconds

@@ -459,6 +459,7 @@ impl<'b> AskingBatches<'b> {
                 .filter(|_| self.concurrency > 1)
                 .unwrap_or(NonZeroU64::MIN),
             in_flight: RefCell::new(HashMap::new()),
+            activity: crate::Activity::default(),
         };
         let most_open = if self.models.is_sequential() { 1 } else { self.concurrency.saturating_mul(2).max(64) };
         let lane = EffectLane {

@@ -86,6 +86,10 @@ impl EffectLane<'_> {
                 n_opened += 1;
             }
             let has_room = running.len() < self.most_open;
+            let is_far_ahead = waiting.front().is_some_and(|it| !self.is_near(&open, it.turn));
+            let is_full = !has_room || is_far_ahead || (is_closed && waiting.is_empty());
+            self.effects.activity.is_full.set(is_full);
+            self.effects.activity.n_open.set(running.len());
             let slow = open.first_key_value().filter(|_| has_room && !waiting.is_empty());
             if slow.is_some() || is_held_up {
                 self.store.progress.wait_for(slow.map(|(_, id)| id_text(id).into_owned()));

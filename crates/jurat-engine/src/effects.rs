@@ -32,8 +32,8 @@ use jurat_store::run::{RunLog, RunWriter};
 use tokio::sync::oneshot;
 
 use crate::breaker::Breaker;
-use crate::clock::{Asked, Clock};
-use crate::perform::{ActionContext, Call, Perform};
+use crate::clock::{Asked as ClockAsked, Clock};
+use crate::perform::{ActionContext, Activity, Call, Perform};
 use crate::recording::{Recorded, Recording};
 use crate::tally::{Tally, taken};
 use crate::{CaseLabel, Progress, Roles, RunError, Stop};
@@ -97,6 +97,7 @@ pub(crate) struct Effects<'r> {
     pub(crate) abreast: NonZeroU64,
     /// Who else waits for the answer to a question that is in flight.
     pub(crate) in_flight: RefCell<HashMap<EffectKey, Vec<oneshot::Sender<Outcome>>>>,
+    pub(crate) activity: Activity,
 }
 
 /// The most bytes of copies that may wait to be written to the file of a run; more are waited for.
@@ -159,6 +160,15 @@ impl Found {
     }
 }
 
+/// A request that is about to be made.
+#[derive(Clone, Copy)]
+struct Asked<'r> {
+    request: &'r Request,
+    key: EffectKey,
+    not_before_ms: Option<u64>,
+    max_requests: u32,
+}
+
 /// A request as it is written down.
 struct Stored {
     kind: &'static str,
@@ -196,6 +206,7 @@ impl Effects<'_> {
         max_requests: u32,
         context: &ActionContext<'_>,
     ) -> Result<Outcome, RunError> {
+        let _in_progress = self.activity.outcome();
         let found = match &self.source {
             Source::Recording(recording, roles) => self.replayed(*recording, roles, at, request)?,
             Source::World { .. } => self.found(at, request, max_requests, context).await?,
@@ -204,6 +215,7 @@ impl Effects<'_> {
         let written = self.write(at, request, max_requests, found, context).await;
         // Only now: a case that asks the same between an answer and its commit would not find it written down yet.
         let others = awaited.and_then(|key| self.in_flight.borrow_mut().remove(&key)).unwrap_or_default();
+        self.activity.n_joined.update(|it| it - others.len());
         if let Ok(outcome) = &written {
             for other in others {
                 let _ = other.send(outcome.clone());
@@ -340,7 +352,8 @@ impl Effects<'_> {
                 return Ok(found(outcome, true, attempt));
             }
         }
-        let outcome = self.performed(*perform, at, request, max_requests, context).await;
+        let asked = Asked { request, key, not_before_ms: *not_before_ms, max_requests };
+        let outcome = self.performed(*perform, at, asked, context).await;
         if let Some(endpoint) = performer.endpoint {
             self.breaker.note(endpoint, &outcome);
         }
@@ -354,6 +367,7 @@ impl Effects<'_> {
             Some(others) => {
                 let (sender, receiver) = oneshot::channel();
                 others.push(sender);
+                self.activity.n_joined.update(|it| it + 1);
                 Some(receiver)
             }
             None => {
@@ -367,8 +381,7 @@ impl Effects<'_> {
         &self,
         perform: &dyn Perform,
         at: At<'_>,
-        request: &Request,
-        max_requests: u32,
+        Asked { request, key, not_before_ms, max_requests }: Asked<'_>,
         context: &ActionContext<'_>,
     ) -> Outcome {
         if let Some(fault) = at.clock.and_then(Clock::fault) {
@@ -385,7 +398,7 @@ impl Effects<'_> {
             Request::Action(action) => matches!(**action, Action::Run { .. }),
         };
         let sent = || {
-            asked.iter().for_each(Asked::sent);
+            asked.iter().for_each(ClockAsked::sent);
             if asks_model && !is_in_flight.swap(true, Ordering::Relaxed) {
                 self.progress.in_flight.fetch_add(1, Ordering::Relaxed);
             }
@@ -398,8 +411,20 @@ impl Effects<'_> {
         let failed = |attempt: &Attempt| {
             progress.note(|| format!("{}: a request failed: {}", place(plan, site, name), attempt.message));
         };
-        let call =
-            Call { request, case, task, turn, priority, max_requests, stop, sent: &sent, failed: &failed, context };
+        let call = Call {
+            request,
+            key: Some(key),
+            not_before_ms,
+            case,
+            task,
+            turn,
+            priority,
+            max_requests,
+            stop,
+            sent: &sent,
+            failed: &failed,
+            context,
+        };
         if matches!(request, Request::Action(_)) {
             sent();
         }

@@ -1,6 +1,6 @@
 //! From a definition to a run: models made ready, an interrupted run found, the file begun.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use jurat_core::effect::wire::request_json;
 use jurat_core::plan::Plan;
 use jurat_core::stopping::StopWhen;
 use jurat_core::suite::{EvaluatorKind, Records, RowSource, Suite, unusable_code};
-use jurat_format::problem::Problem;
+use jurat_format::problem::{Problem, listed_all};
 use jurat_format::source::Sources;
-use jurat_model::{Proxies, Supervisor, Toolbox, TransportOptions};
+use jurat_model::{BatchOptions, Batches, Proxies, Supervisor, Toolbox, TransportOptions};
 use jurat_sandbox::worker::SUPERVISE;
 use jurat_sandbox::{Program, Refused};
 use jurat_store::DatabaseError;
@@ -102,6 +102,13 @@ pub enum LaunchError {
     /// The run failed.
     #[error(transparent)]
     Run(#[from] RunError),
+    #[error(
+        "`--batch` sends requests in batches to models of `openai`, `openai-responses` and `anthropic`, and this suite asks none of them: it \
+         asks {models}"
+    )]
+    NoBatches { models: String },
+    #[error("batches cannot be recorded in `{}`: {source}", directory.display())]
+    Batches { directory: PathBuf, source: io::Error },
     /// Repeating what is already there changes nothing.
     #[error(
         "`--repeat` asks the subject several times, and this suite asks no subject: its answers are recorded. To ask a \
@@ -128,13 +135,15 @@ impl From<DatabaseError> for LaunchError {
 }
 
 /// A run that has a file, before its first case.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Beginning<'b> {
     pub path: &'b Path,
     /// Whether it resumes one that was interrupted.
     pub is_resumed: bool,
     /// Where the journal is now, if it was damaged.
     pub set_aside: Option<&'b Path>,
+    /// The models whose requests are sent by themselves, although batches were wanted.
+    pub unbatched: Vec<String>,
 }
 
 /// Called when a run begins.
@@ -209,6 +218,10 @@ pub fn launch(
             let workers = Workers { program: world.resources.worker.clone(), is_unsafe: options.unsafe_code };
             let evaluators = Evaluators::open(plan, &main_folder(sources), &workers, world.resources.evaluators);
             let models = models.with(evaluators.map_err(|error| unusable_evaluator(definition, error))?);
+            let models = match options.batches(&world.project.root().join(BATCHES)) {
+                Some(options) => in_batches(models, options)?,
+                None => models,
+            };
             let answers = if asks { PaidAnswers::open(options, world.project)? } else { PaidAnswers::default() };
             (Some(models), answers)
         }
@@ -220,7 +233,13 @@ pub fn launch(
         }
         (None, None) => unreachable!("models are opened for what is not replayed"),
     };
-    begun(Beginning { path: &path, is_resumed: resumed.is_some(), set_aside: answers.set_aside.as_deref() });
+    let unbatched = models.as_ref().filter(|_| options.batch).map(|it| it.by_batches().1).unwrap_or_default();
+    begun(Beginning {
+        path: &path,
+        is_resumed: resumed.is_some(),
+        set_aside: answers.set_aside.as_deref(),
+        unbatched: unbatched.into_iter().map(str::to_owned).collect(),
+    });
     let job = Job {
         plan,
         records: &suite.records,
@@ -344,6 +363,17 @@ fn run_failure(project: &Project, error: RunError) -> LaunchError {
     }
 }
 
+/// Models whose requests wait for each other and are sent in batches.
+fn in_batches(models: Models, options: BatchOptions) -> Result<Models, LaunchError> {
+    let (with, without) = models.by_batches();
+    if with.is_empty() {
+        return Err(LaunchError::NoBatches { models: listed_all(without) });
+    }
+    let directory = options.directory.clone();
+    let batches = Batches::open(options, now_ms());
+    Ok(models.in_batches(batches.map_err(|source| LaunchError::Batches { directory, source })?))
+}
+
 /// Models, agents and servers that are ready.
 type Ready = (OpenModels, Agents, Toolbox);
 
@@ -396,6 +426,9 @@ pub(crate) fn unusable_evaluator(definition: Definition<'_>, error: EvaluatorErr
         _ => EvaluatorError::Refused { evaluator, refused }.into(),
     }
 }
+
+/// Where submitted batches are recorded, in the directory of the project.
+const BATCHES: &str = "batches";
 
 /// Where what agents leave is stored, in the directory of the project.
 pub(crate) const AGENT_FILES: &str = "agents";

@@ -74,7 +74,7 @@ pub use jurat_core::verdict::Conclusion;
 pub use launch::{Beginning, Begun, Definition, LaunchError, Launched, World, launch};
 pub use models::{Functions, ModelError, Models};
 pub use options::{Argument, GivenModel, OPTIONS, RunOption, RunOptions, Setting};
-pub use perform::{ActionContext, Call, CheckEnvironment, LocalFuture, Perform, Performer};
+pub use perform::{ActionContext, Activity, Call, CheckEnvironment, LocalFuture, Perform, Performer};
 pub use progress::{Progress, RunProgress, Watched};
 pub use recording::{BadLine, EffectLine, EffectLines, Recorded, Recording, RecordingError, open_recording};
 pub use requirements::{Conditions, Resources, missing};

@@ -1,6 +1,6 @@
 //! The models of a suite, ready to be asked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use jurat_format::value::{Span, Value};
 use jurat_host::hook::{self, Ender, HookCall};
 use jurat_model::proxy::SharedMeter;
 use jurat_model::{
-    Asker, Bound, Function, Meter, Model, OpenError, Proxies, Reservation, Settled, Supervisor, Toolbox, Transport,
-    TransportOptions,
+    Asker, Batches, Bound, Deferred, Function, Meter, Model, OpenError, Proxies, Reservation, Settled, Supervisor,
+    Toolbox, Transport, TransportOptions,
 };
 
 use crate::agents::{self, Agents};
@@ -26,9 +26,9 @@ use crate::attachments::attached;
 use crate::effects::no_model;
 use crate::evaluators::Evaluators;
 use crate::host_function::call_apart;
-use crate::perform::{ActionContext, Call, CheckEnvironment, LocalFuture, Perform, Performer};
+use crate::perform::{ActionContext, Activity, Call, CheckEnvironment, LocalFuture, Perform, Performer};
 use crate::roles::{RoleModel, Roles};
-use crate::{Budget, Stop};
+use crate::{Budget, Progress, Stop};
 
 /// Options that do not fit the models of a suite.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +59,8 @@ pub(crate) const CALL: &str = "call";
 pub struct Models {
     by_role: BTreeMap<Role, Ready>,
     transport: Transport,
+    /// Where requests that may wait do so; `None` when each is sent by itself.
+    batches: Option<Batches>,
     budget: Arc<Budget>,
     tools: Toolbox,
     /// What each server is known by in keys, and whether what its tools return stands for other cases.
@@ -136,6 +138,7 @@ impl Models {
             proxies: options.proxies.clone(),
             supervisor: options.supervisor.iter().flat_map(words).collect(),
             transport: Transport::new(options),
+            batches: None,
             budget,
             tools,
             servers: servers.iter().map(server).collect(),
@@ -148,6 +151,20 @@ impl Models {
     /// With what runs the code of evaluators.
     pub(crate) fn with(self, evaluators: Evaluators) -> Models {
         Models { evaluators, ..self }
+    }
+
+    /// With requests that wait for each other, where their models have batches.
+    pub(crate) fn in_batches(self, batches: Batches) -> Models {
+        Models { batches: Some(batches), ..self }
+    }
+
+    /// The names of the models that have batches, and of those that do not.
+    pub(crate) fn by_batches(&self) -> (BTreeSet<&str>, BTreeSet<&str>) {
+        let names = |has: bool| {
+            let models = self.by_role.values().filter(move |it| it.model.has_batches() == has);
+            models.map(|it| it.name.as_str()).collect()
+        };
+        (names(true), names(false))
     }
 
     /// The model of a role.
@@ -205,6 +222,10 @@ impl Perform for Models {
                     return no_model(call.request);
                 };
                 let allowance = Allowance { budget: &self.budget, stop, sent, failed };
+                if let (Some(batches), Some(key), true) = (&self.batches, call.key, model.has_batches()) {
+                    let asked = Deferred { key, not_before_ms: call.not_before_ms, request, max_requests };
+                    return batches.ask(&self.transport, model, asked, &allowance).await;
+                }
                 self.transport.ask(model, Asker { case, task, turn, priority }, request, max_requests, &allowance).await
             }),
         }
@@ -216,6 +237,22 @@ impl Perform for Models {
 
     fn is_sequential(&self) -> bool {
         self.by_role.values().any(|it| it.model.is_sequential())
+    }
+
+    fn most_open(&self) -> Option<usize> {
+        self.batches.as_ref().map(Batches::most_requests)
+    }
+
+    fn attend<'p>(&'p self, activity: &'p Activity, progress: &'p Progress) -> LocalFuture<'p, ()> {
+        let Some(batches) = &self.batches else { return Box::pin(std::future::pending()) };
+        Box::pin(async move {
+            let is_idle = |n_waiting| activity.is_idle(n_waiting);
+            batches.attend(&self.transport, &is_idle, &|it| progress.set_batches(it)).await;
+        })
+    }
+
+    fn finish(&self) {
+        self.batches.iter().for_each(Batches::forget_collected);
     }
 }
 

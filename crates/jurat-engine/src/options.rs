@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_compare::expression::{Expression, ExpressionError};
-use jurat_model::{Function, Proxies, Supervisor, TransportOptions};
+use jurat_model::{BatchOptions, Function, Proxies, Supervisor, TransportOptions};
 use jurat_store::run::{Document, RunHead};
 use serde::{Deserialize, Serialize};
 
@@ -239,6 +239,10 @@ run_options! {
     timeout: Time, Argument { value: "TIME", ..LIMITS };
     /// Timeout of one request [default: 5m]
     request_timeout: Time, Argument { value: "TIME", ..LIMITS };
+    /// Send requests in batches, at half the price, to providers that have them (OpenAI, Anthropic); a batch may take up to a day
+    batch: Flag, Argument { conflicts: &["replay", "stop_when"], ..LIMITS };
+    /// Longest time between two looks at a batch [default: 1m]
+    batch_poll: Time, Argument { value: "TIME", requires: Some("batch"), ..LIMITS };
     /// Stop at the first case that fails or ends with an error; with `--gate`, when the gate is certain to fail
     fail_fast: Flag, LIMITS;
     /// Decide whether the run may pass by `gates` of the suite; the exit code of the command is that of `jurat gate`
@@ -342,6 +346,13 @@ impl RunOptions {
         BudgetLimits { usd: self.budget_usd, tokens: self.budget_tokens, calls: self.budget_calls }
     }
 
+    /// How requests are batched, when they are.
+    pub(crate) fn batches(&self, directory: &Path) -> Option<BatchOptions> {
+        let options = BatchOptions::new(directory);
+        let longest_poll = self.batch_poll.unwrap_or(options.longest_poll);
+        self.batch.then_some(BatchOptions { longest_poll, ..options })
+    }
+
     /// How many threads judge.
     pub(crate) fn threads(&self) -> NonZeroUsize {
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
@@ -403,6 +414,9 @@ pub(crate) struct RecordedOptions {
     base: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
+    /// Whether requests were sent in batches. A run without them does not resume one with them: it would ask for what is being processed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) batch: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) unsafe_code: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -425,6 +439,7 @@ impl RecordedOptions {
             stop_when: options.stop_when.clone(),
             base: options.base.clone().filter(|_| options.stop_when.is_some()),
             seed: options.seed,
+            batch: options.batch,
             unsafe_code: options.unsafe_code,
             unsafe_host: options.unsafe_host,
         }

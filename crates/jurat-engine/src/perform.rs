@@ -1,6 +1,6 @@
 //! What performs requests. The only asynchronous trait: everything around it decides what to ask and what to do with the outcome.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -8,20 +8,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::check::{Base, Files as _, Look};
-use jurat_core::effect::{Attempt, Endpoint, Outcome, PerformerKey, Request};
+use jurat_core::effect::{Attempt, EffectKey, Endpoint, Outcome, PerformerKey, Request};
 use jurat_core::scenario::Callable;
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Val, Value};
 use jurat_host::HostFiles;
 use jurat_model::{Toolbox, Turn};
 
-use crate::Stop;
 use crate::attachments::Attachments;
+use crate::{Progress, Stop};
 
 /// A request that is performed, and everything that its performer gets with it.
 #[derive(Clone, Copy)]
 pub struct Call<'c> {
     pub request: &'c Request,
+    /// What its outcome is stored under; `None` for a request that belongs to another one, and must not wait in a batch.
+    pub key: Option<EffectKey>,
+    /// Outcomes from before this time do not stand for it.
+    pub not_before_ms: Option<u64>,
     /// The id of the case that asks.
     pub case: &'c str,
     /// The id of the task that asks; empty when the case asks its subject, or in a turn.
@@ -75,6 +79,52 @@ pub trait Perform {
     /// Why a request was not made, when a budget was used up or nothing more is leased.
     fn exhausted(&self) -> Option<StopReason> {
         None
+    }
+
+    /// How many cases should be open at a time, where that does not follow from the concurrency.
+    fn most_open(&self) -> Option<usize> {
+        None
+    }
+
+    /// What it does beside performing requests, such as collecting batches. It is polled after the cases, and never ends.
+    fn attend<'p>(&'p self, _: &'p Activity, _: &'p Progress) -> LocalFuture<'p, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    /// All outcomes are on disk.
+    fn finish(&self) {}
+}
+
+/// What the open cases of a run are doing, as far as it decides whether more requests can come.
+#[derive(Debug, Default)]
+pub struct Activity {
+    /// Whether no further case can be opened before one is done.
+    pub(crate) is_full: Cell<bool>,
+    pub(crate) n_open: Cell<usize>,
+    /// Outcomes that are looked for, waited for or being written.
+    pub(crate) n_outcomes: Cell<usize>,
+    /// Of them, those that wait for another case that asks the same.
+    pub(crate) n_joined: Cell<usize>,
+}
+
+impl Activity {
+    /// Whether every open case waits, given how many requests wait to be sent or answered: no other request can come before one of them is answered.
+    pub fn is_idle(&self, n_waiting: usize) -> bool {
+        // A case that was opened and not polled yet looks for no outcome.
+        let have_begun = self.n_outcomes.get() >= self.n_open.get();
+        self.is_full.get() && have_begun && self.n_outcomes.get() <= n_waiting + self.n_joined.get()
+    }
+
+    /// An outcome that is in progress until the guard is dropped.
+    pub(crate) fn outcome(&self) -> impl Drop + '_ {
+        struct InProgress<'a>(&'a Cell<usize>);
+        impl Drop for InProgress<'_> {
+            fn drop(&mut self) {
+                self.0.update(|it| it - 1);
+            }
+        }
+        self.n_outcomes.update(|it| it + 1);
+        InProgress(&self.n_outcomes)
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use jurat_core::stopping::Monitoring;
 use jurat_core::verdict::CaseVerdict;
+use jurat_model::BatchProgress;
 use serde::{Deserialize, Serialize};
 
 /// Numbers that go up while a run is in progress.
@@ -28,6 +29,8 @@ pub struct Progress {
     slow_case: Mutex<Option<String>>,
     /// What is known of the pass rate, where the run stops when enough is known.
     watched: Mutex<Option<Watched>>,
+    /// The batches that are with their providers.
+    batches: Mutex<BatchProgress>,
     /// What happened that numbers do not say, in words.
     notes: Mutex<Vec<String>>,
 }
@@ -73,6 +76,7 @@ impl Default for Progress {
             total: AtomicU64::new(u64::MAX),
             slow_case: Mutex::new(None),
             watched: Mutex::new(None),
+            batches: Mutex::default(),
             notes: Mutex::default(),
         }
     }
@@ -87,6 +91,15 @@ impl Progress {
     /// What is known of the pass rate, where the run stops when enough is known.
     pub fn watched(&self) -> Option<Watched> {
         *self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The batches that are with their providers.
+    pub fn batches(&self) -> BatchProgress {
+        *self.batches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_batches(&self, batches: BatchProgress) {
+        *self.batches.lock().unwrap_or_else(PoisonError::into_inner) = batches;
     }
 
     pub(crate) fn watch(&self, monitoring: &Monitoring) {

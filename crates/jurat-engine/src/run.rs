@@ -26,7 +26,7 @@ use crate::case_source::{DefinedCases, OpenCase};
 use crate::case_store::{CaseSink, CaseStore};
 use crate::effect_lane::{AT_A_TIME, EffectLane};
 use crate::effects::{Effects, OutcomeLog, Source};
-use crate::perform::Perform;
+use crate::perform::{Activity, Perform};
 use crate::record_lane::RecordLane;
 use crate::recording::Recording;
 use crate::rows::{Rows, Selection};
@@ -177,6 +177,9 @@ pub fn run(
     let finished = writer.finish(state).map_err(RunError::from);
     // Why a run failed says more than that it could not be finished after that.
     ended.and(finished)?;
+    if let Mode::Ask { perform, .. } = job.mode {
+        perform.finish();
+    }
     Ok(Ran { path, stopped, wall })
 }
 
@@ -215,7 +218,12 @@ impl Going<'_> {
             Mode::Ask { perform, .. } => asks && perform.is_sequential(),
             Mode::Replay(..) => false,
         };
-        let most_open = if is_sequential { 1 } else { job.concurrency.saturating_mul(2).max(64) };
+        let wanted = match job.mode {
+            Mode::Ask { perform, .. } => perform.most_open(),
+            Mode::Replay(..) => None,
+        };
+        let most_open = wanted.unwrap_or(job.concurrency.saturating_mul(2).max(64));
+        let most_open = if is_sequential { 1 } else { most_open };
         // Cases that ask have to arrive in order: with several threads a chunk of rows apart, those that are ahead would wait for room in
         // the window while those that make room wait behind them.
         // Where a run may stop, threads that are ahead would judge rows that are not looked at.
@@ -381,6 +389,7 @@ impl Going<'_> {
                 .filter(|_| job.concurrency > 1)
                 .unwrap_or(NonZeroU64::MIN),
             in_flight: RefCell::new(HashMap::new()),
+            activity: Activity::default(),
         };
         let lane = EffectLane {
             rows,
@@ -388,7 +397,7 @@ impl Going<'_> {
             store,
             asked: &job.asked,
             most_open,
-            window: WINDOW.max(4 * job.concurrency as u64),
+            window: WINDOW.max(4 * job.concurrency as u64).max(most_open as u64),
             block: RefCell::new(BlockBuilder::new(job.plan.tasks.len(), store.layout.n_variants())),
             only: self.only.as_ref(),
             home: match job.mode {
@@ -416,9 +425,18 @@ impl Going<'_> {
                     None => std::future::pending().await,
                 }
             };
+            let attend = async {
+                match job.mode {
+                    Mode::Ask { perform, .. } => perform.attend(&effects.activity, progress).await,
+                    Mode::Replay(..) => std::future::pending().await,
+                }
+            };
             tokio::select! {
+                biased;
                 result = lane.run(arriving) => result,
                 () = watch => Ok(()),
+                // Polled after the cases: whether more requests can come is known when none of them can be taken further.
+                () = attend => Ok(()),
             }
         })
     }

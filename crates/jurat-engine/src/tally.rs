@@ -453,7 +453,7 @@ pub(crate) fn taken(outcome: &Outcome) -> Option<(Usage, Option<f64>)> {
 /// How long a response or a whole run of an agent took.
 pub(crate) fn latency(outcome: &Outcome) -> Option<Duration> {
     match outcome {
-        Outcome::Answer(answer) => Some(answer.latency),
+        Outcome::Answer(answer) => answer.measured_latency(),
         Outcome::Ran(ran) => Some(ran.latency),
         Outcome::Returned(_) | Outcome::Fault(_) | Outcome::NotRun(_) => None,
     }

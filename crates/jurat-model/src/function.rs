@@ -51,6 +51,7 @@ impl Model {
             max_tokens,
             timeout,
             key_env: None,
+            batch: None,
             lane,
             kind: Kind::Function(Called(function)),
         }

@@ -3,7 +3,7 @@
 //! * [`provider`] turns `provider/model` and its settings into an endpoint, purely;
 //! * [`codec`] has the ways to write requests and to read replies, purely;
 //! * [`Model`] is one that can be asked: over HTTP, a [`script`] of answers, a program, or a [`Function`];
-//! * [`Transport`] asks: limits, retries, time-outs, budgets, connections;
+//! * [`Transport`] asks: limits, retries, time-outs, budgets, connections; [`Batches`] gathers what may wait and sends it together;
 //! * [`proxy`] stands between an agent and its model, and writes down what passes;
 //! * [`tool`] asks servers for their tools and calls them;
 //! * [`price`] knows what tokens cost, and [`dotenv`] reads `.env` files.
@@ -31,5 +31,6 @@ pub use price::Price;
 pub use provider::{ResolveError, ResolvedModel};
 pub use tool::{Toolbox, ToolboxError, ToolboxOptions};
 pub use transport::{
-    Asker, Backoff, Bound, Meter, Proxies, Reservation, Settled, Transport, TransportOptions, Turn, Unmetered,
+    Asker, Backoff, BatchOptions, BatchProgress, Batches, Bound, Deferred, Meter, Proxies, Reservation, Settled,
+    Transport, TransportOptions, Turn, Unmetered,
 };

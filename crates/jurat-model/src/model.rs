@@ -17,9 +17,9 @@ use crate::key::{Key, KeyCommand, account};
 use crate::price::Price;
 use crate::provider::{ResolveError, ResolvedModel};
 use crate::script::{Script, ScriptError};
-use crate::transport::Target;
 use crate::transport::http::Http;
 use crate::transport::secret::Secrets;
+use crate::transport::{BatchApi, Target};
 
 /// The largest script that is read.
 const MAX_SCRIPT: u64 = 256 << 20;
@@ -35,6 +35,8 @@ pub struct Model {
     pub(crate) timeout: Option<Duration>,
     /// The variable that holds its key.
     pub(crate) key_env: Option<String>,
+    /// How requests are sent to it in batches, where that is possible.
+    pub(crate) batch: Option<BatchApi>,
     /// Whom it shares a lane with.
     pub(crate) lane: [u8; 32],
     pub(crate) kind: Kind,
@@ -100,7 +102,7 @@ impl Model {
         resolved.has_what_it_needs(env)?;
         let signs = resolved.needs_account();
         let ResolvedModel { name, mut endpoint, key_env, key_command, key_header, region, .. } = resolved;
-        let ResolvedModel { price, rpm, tpm, timeout, .. } = resolved;
+        let ResolvedModel { price, rpm, tpm, timeout, batch, .. } = resolved;
         let mut lane = blake3::Hasher::new();
         for text in [&endpoint.codec, &endpoint.address] {
             lane.update(&(text.len() as u64).to_le_bytes());
@@ -143,7 +145,8 @@ impl Model {
             }
         };
         let max_tokens = max_tokens(&endpoint);
-        Ok(Model { endpoint, price, rpm, tpm, max_tokens, timeout, key_env, lane: *lane.finalize().as_bytes(), kind })
+        let lane = *lane.finalize().as_bytes();
+        Ok(Model { endpoint, price, rpm, tpm, max_tokens, timeout, key_env, batch, lane, kind })
     }
 
     /// The endpoint, with everything that decides what is sent.
@@ -186,6 +189,11 @@ impl Model {
     /// Whether it remembers conversations, so that what it answers depends on what it was asked before.
     pub fn has_sessions(&self) -> bool {
         matches!(&self.kind, Kind::Http(http) if http.codec.has_sessions(&self.endpoint))
+    }
+
+    /// Whether requests can be sent to it in batches, at half the price.
+    pub fn has_batches(&self) -> bool {
+        self.batch.is_some()
     }
 
     /// Whether it is on this machine, so that asking it costs nothing.

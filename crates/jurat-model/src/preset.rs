@@ -8,6 +8,7 @@ use jurat_core::model::Structured;
 use jurat_format::value::{Map, Val, Value};
 
 use crate::codec::{Codec, DEFAULT_MAX_TOKENS, full_address, has, usual_structured, without_last};
+use crate::transport::BatchApi;
 
 /// A provider that is asked over HTTP.
 pub(crate) struct Preset {
@@ -34,6 +35,8 @@ pub(crate) struct Preset {
     pub(crate) complete: fn(&str) -> String,
     /// The path of an address, in the one form that requests are appended to.
     pub(crate) path: fn(&Place<'_>) -> String,
+    /// How requests are sent in batches, where it has an interface for them.
+    pub(crate) batch: Option<BatchApi>,
     /// How it is sent the schema of a reply, where that is not the codec's own way.
     pub(crate) structured: Option<Structured>,
     /// In what its requests differ from others of the codec; see [`crate::codec`] for the names.
@@ -68,6 +71,7 @@ const CHAT: Preset = Preset {
     price_list: "",
     complete: str::to_owned,
     path: |it| with_version(it.path).to_owned(),
+    batch: None,
     structured: None,
     quirks: &[],
     settings: |_, _| (),
@@ -93,6 +97,7 @@ pub(crate) static PRESETS: &[Preset] = &[
                 settings.extend(way.map(|it| ("structured".to_owned(), Val::from(it.to_owned()))));
             }
         },
+        batch: Some(BatchApi::OpenAi),
         tested: "llama.cpp, LiteLLM",
         ..CHAT
     },
@@ -105,6 +110,7 @@ pub(crate) static PRESETS: &[Preset] = &[
         base_url_env: "OPENAI_BASE_URL",
         key_env: &["OPENAI_API_KEY"],
         price_list: "openai",
+        batch: Some(BatchApi::OpenAi),
         tested: "LiteLLM",
         ..CHAT
     },
@@ -118,6 +124,7 @@ pub(crate) static PRESETS: &[Preset] = &[
         price_list: "anthropic",
         path: |it| without_last(it.path, "v1").to_owned(),
         settings: |settings, _| bounded(settings),
+        batch: Some(BatchApi::Anthropic),
         tested: "LiteLLM",
         ..CHAT
     },

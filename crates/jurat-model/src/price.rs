@@ -23,6 +23,19 @@ pub struct Price {
     pub cache_write: Option<f64>,
 }
 
+impl Price {
+    /// What tokens cost in a batch: half, whatever kind they are.
+    pub fn halved(&self) -> Price {
+        let half = |it: f64| it / 2.0;
+        Price {
+            input: half(self.input),
+            output: half(self.output),
+            cached: self.cached.map(half),
+            cache_write: self.cache_write.map(half),
+        }
+    }
+}
+
 impl From<TokenPrice> for Price {
     fn from(price: TokenPrice) -> Price {
         let TokenPrice { input, output, cached, cache_write } = price;

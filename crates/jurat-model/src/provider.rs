@@ -18,6 +18,7 @@ use crate::dotenv::objection_to;
 use crate::model::filled;
 use crate::preset::{PRESETS, Place, Preset};
 use crate::price::{self, Price, PriceSource, list_price};
+use crate::transport::BatchApi;
 use crate::transport::secret::Secrets;
 use crate::{exec, function, script};
 
@@ -47,6 +48,8 @@ pub struct ResolvedModel {
     pub tpm: Option<u64>,
     /// How long a request may take.
     pub timeout: Option<Duration>,
+    /// The batch interface of its provider.
+    pub(crate) batch: Option<BatchApi>,
 }
 
 /// Why a model cannot be asked.
@@ -195,6 +198,7 @@ fn over_http(
         rpm: settings.rpm,
         tpm: settings.tpm,
         timeout: settings.timeout,
+        batch: preset.batch,
     })
 }
 
@@ -552,6 +556,7 @@ impl Local {
             rpm: settings.rpm,
             tpm: settings.tpm,
             timeout: settings.timeout,
+            batch: None,
         })
     }
 }

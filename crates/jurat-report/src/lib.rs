@@ -68,7 +68,7 @@ pub use markdown::{MOST_MARKDOWN_CASES, MarkdownWriter};
 pub use pretty_json::pretty_json;
 pub use problem_json::problems_json;
 pub use problem_text::{MAX_PROBLEMS, write_problems, write_summary};
-pub use progress::{PassRate, Progress};
+pub use progress::{BatchCounts, PassRate, Progress};
 pub use style::Style;
 pub use terminal::{MOST_CASES, MOST_FAILURES, TerminalOptions, TerminalWriter};
 pub use visible::{visible, visible_line};

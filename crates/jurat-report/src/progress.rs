@@ -29,6 +29,8 @@ pub struct Progress {
     pub slow_case: Option<String>,
     /// What is known of the pass rate, in a run that stops when enough is known.
     pub watched: Option<PassRate>,
+    /// The batches that are with their providers, when there are any.
+    pub batches: Option<BatchCounts>,
     /// How long it runs by now.
     pub elapsed: Duration,
 }
@@ -39,6 +41,16 @@ pub struct PassRate {
     pub rate: f64,
     pub low: f64,
     pub high: f64,
+}
+
+/// Batches of requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchCounts {
+    pub batches: u64,
+    /// Requests that the providers are done with.
+    pub done: u64,
+    /// All requests in the batches.
+    pub requests: u64,
 }
 
 /// How many columns the bar takes.
@@ -122,6 +134,10 @@ impl Progress {
         let watched = self.watched.map(|PassRate { rate, low, high }| {
             format!("{:.1} % passed ({:.1}–{:.1})", rate * 100.0, low * 100.0, high * 100.0)
         });
+        let batches = self.batches.map(|BatchCounts { batches, done, requests }| {
+            let plural = if batches == 1 { "batch" } else { "batches" };
+            format!("{} {plural} ({}/{} requests)", grouped(batches), grouped(done), grouped(requests))
+        });
         let parts = [
             (percent, 8),
             (Some(count), 9),
@@ -131,6 +147,7 @@ impl Progress {
             (cost, 6),
             (rate.map(per_second), 4),
             (eta, 5),
+            (batches, 6),
             (in_flight, 2),
             (slow, 3),
         ];

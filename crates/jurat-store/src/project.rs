@@ -3,6 +3,7 @@
 //! ```text
 //! .jurat/                 for its owner alone, ignored by git
 //!   journal.db            paid answers
+//!   batches/              batches of requests that were submitted and not collected
 //!   runs/2026-11-15T18-04-05_appliance-support_x7k2.jurat
 //!   calibrations/appliance-support.tone.json
 //!   probes/               runs that asked a judge once more

@@ -55,7 +55,7 @@ impl Delivery {
         whole(status, "application/json", headers, body.to_string().as_bytes())
     }
 
-    fn nothing(then: Then) -> Delivery {
+    pub(crate) fn nothing(then: Then) -> Delivery {
         Delivery { pieces: Vec::new(), pace: Duration::ZERO, then, ending: Ending::Broken }
     }
 }
@@ -162,7 +162,7 @@ struct Events {
     finish: Vec<String>,
 }
 
-fn whole(status: u16, content_type: &str, headers: &[(String, String)], body: &[u8]) -> Delivery {
+pub(crate) fn whole(status: u16, content_type: &str, headers: &[(String, String)], body: &[u8]) -> Delivery {
     let mut all = vec![("content-type".to_owned(), content_type.to_owned())];
     all.extend_from_slice(headers);
     // One piece, so that a small answer is one packet.
@@ -176,7 +176,7 @@ fn broken(delivery: Delivery) -> Delivery {
 }
 
 /// Ends in the middle of the body. The length that the head promised is never reached.
-fn cut(mut delivery: Delivery) -> Delivery {
+pub(crate) fn cut(mut delivery: Delivery) -> Delivery {
     if let [only] = delivery.pieces.as_mut_slice() {
         let body = only.windows(4).position(|it| it == b"\r\n\r\n").map_or(0, |at| at + 4);
         only.truncate(body + (only.len() - body) / 2);

@@ -12,6 +12,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, oneshot};
 
+use crate::batch::{self, Answered, Batching, Store};
 use crate::delivery::{Delivery, Then};
 use crate::http::{self, Message, Unreadable};
 use crate::log::Log;
@@ -51,6 +52,7 @@ impl Endpoint {
             changed: Condvar::new(),
             log: log.map(Mutex::new),
             released: Semaphore::new(0),
+            batches: Mutex::default(),
         });
         let (stop, stopped) = oneshot::channel();
         let (ready, bound) = mpsc::channel();
@@ -112,6 +114,11 @@ impl Endpoint {
         self.shared.released.close();
     }
 
+    /// Ends the batches that a [held](crate::BatchScript::held) script holds back, and holds no more.
+    pub fn release_batches(&self) {
+        self.shared.batches.lock().unwrap_or_else(PoisonError::into_inner).release();
+    }
+
     /// Waits for ever; for a program that is nothing but an endpoint.
     pub fn serve(mut self) {
         if let Some(thread) = self.thread.take() {
@@ -137,6 +144,7 @@ struct Shared {
     changed: Condvar,
     log: Option<Mutex<Log>>,
     released: Semaphore,
+    batches: Mutex<Store>,
 }
 
 #[derive(Debug, Default)]
@@ -228,6 +236,11 @@ impl Connection {
         let path = path.replace("%3A", ":").replace("%3a", ":");
         if let Some(wire) = Wire::at(&path).filter(|_| message.method == "POST") {
             return self.answer_model(&path, query, wire, message).await;
+        }
+        if batch::is_at(&path) {
+            let delivery = self.shared.answer_batch(&path, message);
+            deliver(&mut self.socket, &delivery, || {}).await.ok()?;
+            return Some(delivery.then);
         }
         let delivery = self.shared.aside(&message.method, &path, query);
         deliver(&mut self.socket, &delivery, || {}).await.ok()?;
@@ -368,6 +381,34 @@ impl Drop for Flight {
 }
 
 impl Shared {
+    /// Answers a request about batches.
+    fn answer_batch(self: &Arc<Shared>, path: &str, message: &Message) -> Delivery {
+        let each = |body: Vec<u8>, url: &str| {
+            let Some(wire) = Wire::at(url) else {
+                return Answered { status: 404, body: json!({ "error": "no such path" }) };
+            };
+            let (method, headers) = ("POST".to_owned(), message.headers.clone());
+            let item = Message { method, target: url.to_owned(), headers, body };
+            let flight = Flight::arrived(Arc::clone(self), &item);
+            let answered = match flight.request(url, "", wire, &item) {
+                Ok(request) => batch::answered(&request, &self.script.answer(&request)),
+                Err((status, message)) => {
+                    let trouble = Trouble { status, message: &message, retry_after: None };
+                    Answered { status, body: (wire.format().error)(&trouble) }
+                }
+            };
+            flight.ended(if answered.status < 400 { Ending::Answer } else { Ending::Error });
+            answered
+        };
+        let batching = Batching { script: &self.script.batches, each: &each };
+        let mut store = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
+        let delivery = batching.answer(&mut store, &message.method, path, message);
+        let (n_batches, n_polls) = store.counts();
+        drop(store);
+        self.change(|seen| (seen.stats.batches, seen.stats.polls) = (n_batches, n_polls));
+        delivery
+    }
+
     fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -27,11 +27,14 @@
 //! until [`Endpoint::release`] lets them go. A client that takes it for its proxy is served too, and the request shows the
 //! address that was meant.
 //!
+//! Requests may come in batches as well, as OpenAI and Anthropic take them ([`BatchScript`]): each is answered by the same script.
+//!
 //! [`tools`] is a server with tools, for tests of what calls them.
 //!
 //! It is no model and no provider's twin: it checks that a request has what the provider insists on, and beyond that
 //! takes what it is given.
 
+mod batch;
 mod delivery;
 mod endpoint;
 mod fault;
@@ -46,6 +49,7 @@ mod stats;
 pub mod tools;
 mod wire;
 
+pub use batch::{BatchFault, BatchScript};
 pub use endpoint::Endpoint;
 pub use fault::{Fault, RetryAfter};
 pub use instance::instance;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::batch::BatchScript;
 use crate::fault::Fault;
 use crate::reply::Reply;
 use crate::request::Request;
@@ -25,6 +26,7 @@ pub struct Script {
     pub(crate) keeps_requests: bool,
     pub(crate) most_in_flight: Option<u64>,
     pub(crate) log: Option<PathBuf>,
+    pub(crate) batches: BatchScript,
 }
 
 type Answering = dyn Fn(&Request) -> Answer + Send + Sync;
@@ -104,6 +106,7 @@ impl Script {
             keeps_requests: false,
             most_in_flight: None,
             log: None,
+            batches: BatchScript::default(),
         }
     }
 
@@ -199,6 +202,12 @@ impl Script {
         Script { log: Some(file.as_ref().to_owned()), ..self }
     }
 
+    /// Processes batches like this.
+    #[must_use]
+    pub fn batches(self, batches: BatchScript) -> Script {
+        Script { batches, ..self }
+    }
+
     /// The answer to a request that is in flight with others.
     pub(crate) fn answer_among(&self, request: &Request, in_flight: u64) -> Answer {
         match self.most_in_flight {
@@ -207,7 +216,7 @@ impl Script {
         }
     }
 
-    fn answer(&self, request: &Request) -> Answer {
+    pub(crate) fn answer(&self, request: &Request) -> Answer {
         let rule = self.rules.iter().find(|it| it.applies(request));
         rule.map_or_else(|| (self.otherwise)(request), |it| it.answer.clone())
     }

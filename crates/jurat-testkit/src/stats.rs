@@ -28,6 +28,10 @@ pub struct Stats {
     pub open_connections: u64,
     /// The most that were ever open at once.
     pub peak_connections: u64,
+    /// Batches that were made. Each of their requests is counted as one that came by itself is.
+    pub batches: u64,
+    /// Looks at the status of batches.
+    pub polls: u64,
     /// How often each body came, by [digest](crate::Request::digest).
     pub bodies: BTreeMap<u64, u64>,
 }
@@ -109,6 +113,8 @@ impl Stats {
             "connections": self.connections,
             "open_connections": self.open_connections,
             "peak_connections": self.peak_connections,
+            "batches": self.batches,
+            "polls": self.polls,
         })
     }
 

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use jurat_core::verdict::StopReason;
 use jurat_engine::{Functions, Resources, Stop, World, launch};
 use jurat_model::dotenv::Environment;
-use jurat_report::{PassRate, Progress};
+use jurat_report::{BatchCounts, PassRate, Progress};
 use jurat_store::{Disk, Project};
 use tokio::sync::oneshot;
 
@@ -71,6 +71,8 @@ pub enum Note {
     Resumed,
     /// The journal was damaged. It is here now, and a new one is made.
     JournalSetAside(PathBuf),
+    /// These models have no batches: their requests are sent by themselves.
+    NotBatched(Vec<String>),
 }
 
 impl fmt::Display for Note {
@@ -81,6 +83,10 @@ impl fmt::Display for Note {
             Note::Resumed => f.write_str("resuming the run that was interrupted"),
             Note::JournalSetAside(path) => {
                 write!(f, "the journal was damaged and is set aside as `{}`; a new one is made", path.display())
+            }
+            Note::NotBatched(models) => {
+                let names: Vec<String> = models.iter().map(|it| format!("`{it}`")).collect();
+                write!(f, "no batches for {}: its requests are sent one by one, at the full price", names.join(", "))
             }
         }
     }
@@ -129,7 +135,13 @@ impl Watch {
         let (cost_usd, total) = (nano_usd as f64 / 1e9, Some(total).filter(|it| *it != u64::MAX));
         let (slow_case, elapsed) = (self.progress.slow_case(), self.began.elapsed());
         let watched = self.progress.watched().map(|it| PassRate { rate: it.rate, low: it.low, high: it.high });
-        Progress { done, failed, errors, requests, in_flight, cost_usd, total, slow_case, watched, elapsed }
+        let batches = self.progress.batches();
+        let batches = (batches.n_batches > 0).then_some(BatchCounts {
+            batches: batches.n_batches,
+            done: batches.n_done,
+            requests: batches.n_requests,
+        });
+        Progress { done, failed, errors, requests, in_flight, cost_usd, total, slow_case, watched, batches, elapsed }
     }
 }
 
@@ -316,6 +328,9 @@ impl Prepared {
             }
             if let Some(aside) = begun.set_aside {
                 note(Note::JournalSetAside(aside.to_owned()));
+            }
+            if !begun.unbatched.is_empty() {
+                note(Note::NotBatched(begun.unbatched));
             }
         });
         let launched = launched.map_err(|error| launch_error(error, &suite.0.examined.sources))?;

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod applications;
+mod batches;
 mod breaker;
 mod calibrations;
 mod campaigns;

@@ -254,7 +254,7 @@ fn exchange<'e>(ask: &PlannedAsk, answer: &'e ProbeAnswer, output: Val<'e>, orig
             ])
         }),
         cost_usd: dialogue.cost_usd,
-        latency_ms: dialogue.latency.as_micros() as f64 / 1e3,
+        latency_ms: (!dialogue.was_batched).then_some(dialogue.latency.as_micros() as f64 / 1e3),
         finish_reason: Some(said.finish.name()),
     }
 }

@@ -49,6 +49,11 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// How long the request took, where that says something about the model: not in a batch.
+    pub fn measured_latency(&self) -> Option<Duration> {
+        self.served.batch.is_none().then_some(self.latency)
+    }
+
     /// An answer of which nothing but the text is known.
     pub fn new(text: impl Into<String>) -> Answer {
         Answer {
@@ -144,6 +149,8 @@ pub struct Served {
     pub fingerprint: Option<String>,
     /// The provider's name for the request.
     pub request_id: Option<String>,
+    /// The batch that it was sent in, at the price of batches. How long it took says nothing about the model then.
+    pub batch: Option<String>,
 }
 
 /// Why there is no answer.

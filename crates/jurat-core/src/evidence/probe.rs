@@ -50,8 +50,8 @@ pub struct Exchange<'e> {
     pub usage: Option<Val<'e>>,
     /// What all answers cost, when the price is known.
     pub cost_usd: Option<f64>,
-    /// How long the model took, all its answers together.
-    pub latency_ms: f64,
+    /// How long the model took, all its answers together; not known of answers that came in batches.
+    pub latency_ms: Option<f64>,
     /// Why the answer ended, when the provider says.
     pub finish_reason: Option<&'e str>,
 }
@@ -85,7 +85,7 @@ impl<'e> Exchange<'e> {
     ///     tool_calls: Val::List(vec![]),
     ///     usage: None,
     ///     cost_usd: None,
-    ///     latency_ms: 320.0,
+    ///     latency_ms: Some(320.0),
     ///     finish_reason: Some("stop"),
     /// };
     /// let evidence = exchange.over(row);
@@ -114,7 +114,7 @@ impl<'e> Exchange<'e> {
             ("tool_calls", Some(self.tool_calls)),
             ("usage", self.usage),
             ("cost_usd", self.cost_usd.map(Val::F)),
-            ("latency_ms", Some(Val::F(self.latency_ms))),
+            ("latency_ms", self.latency_ms.map(Val::F)),
             ("finish_reason", self.finish_reason.map(Val::from)),
         ];
         let added = added.into_iter().filter_map(|(key, value)| Some((key.into(), value?)));
@@ -147,7 +147,7 @@ mod tests {
                     "reasoning_tokens": 2}"#,
             )),
             cost_usd: Some(0.0001),
-            latency_ms: 320.5,
+            latency_ms: Some(320.5),
             finish_reason: Some("stop"),
         }
     }

@@ -192,6 +192,8 @@ pub struct Reply {
     pub cost_usd: Option<f64>,
     /// How long it took, as it was recorded.
     pub latency: Option<Duration>,
+    /// How long its first words took, where it was streamed.
+    pub first_token: Option<Duration>,
     /// The requests that failed before it.
     pub attempts: Vec<Attempt>,
     /// Whether it was asked for in this run.

@@ -45,6 +45,8 @@ pub struct Dialogue {
     pub cost_usd: Option<f64>,
     /// How long all answers took; that of tools is not in it.
     pub latency: Duration,
+    /// Whether an answer came in a batch, so that the time says nothing.
+    pub was_batched: bool,
 }
 
 /// A tool that was called.
@@ -251,7 +253,7 @@ impl Inquiry {
     }
 
     fn note_costs(&mut self, answer: &Answer) {
-        let Dialogue { usage, cost_usd, latency, .. } = &mut self.dialogue;
+        let Dialogue { usage, cost_usd, latency, was_batched, .. } = &mut self.dialogue;
         if let Some(tokens) = &answer.usage {
             usage.get_or_insert_default().merge(tokens);
         }
@@ -259,6 +261,7 @@ impl Inquiry {
             *cost_usd.get_or_insert(0.0) += cost;
         }
         *latency += answer.latency;
+        *was_batched |= answer.served.batch.is_some();
     }
 
     fn call(&mut self, request: ModelRequest, round: u32, tool_calls: Vec<ToolCall>) {

@@ -226,8 +226,8 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
     let usage = (any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>()).prop_map(
         |(input, output, cached, reasoning, cache_write)| Usage { input, output, cached, reasoning, cache_write },
     );
-    let served = (option::of(text()), option::of(text()), option::of(text()))
-        .prop_map(|(model, fingerprint, request_id)| Served { model, fingerprint, request_id });
+    let served = (option::of(text()), option::of(text()), option::of(text()), option::of(text()))
+        .prop_map(|(model, fingerprint, request_id, batch)| Served { model, fingerprint, request_id, batch });
     let finish = prop_oneof![
         Just(Finish::Stop),
         Just(Finish::Length),

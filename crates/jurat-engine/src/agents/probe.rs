@@ -142,6 +142,8 @@ async fn asked(models: &Models, request: ModelRequest, case: &str) -> Outcome {
         turn: None,
         priority: 0,
         request: &request,
+        key: None,
+        not_before_ms: None,
         max_requests: MAX_REQUESTS,
         stop: &stop,
         sent: &|| (),

@@ -373,7 +373,8 @@ impl RunView {
                 reply.finish = Some(answer.finish.name().to_owned());
                 reply.usage = answer.usage;
                 reply.cost_usd = answer.cost_usd;
-                reply.latency = Some(answer.latency);
+                reply.latency = answer.measured_latency();
+                reply.first_token = answer.first_token;
                 reply.attempts = answer.failed.clone();
             }
             Outcome::Fault(fault) => {

@@ -334,6 +334,7 @@ fn observed(view: &RunView, whole: Option<&Whole>) -> Result<Observed, ViewError
         unsafe_code: options.unsafe_code,
         notes: [
             options.unsafe_host.then(|| ON_HOST.to_owned()),
+            options.batch.then(|| IN_BATCHES.to_owned()),
             taken.and_then(truncated),
             whole.and_then(|it| unpriced(&it.unpriced_models)),
         ]
@@ -362,6 +363,9 @@ fn unpriced(models: &BTreeSet<String>) -> Option<String> {
 
 /// What a reader of such a run must know.
 const ON_HOST: &str = "agents ran on the machine itself, with nothing between (`--unsafe-host`)";
+
+const IN_BATCHES: &str =
+    "requests were sent in batches where the provider has them, at half the price and without a latency (`--batch`)";
 
 /// A path as it would be typed here.
 fn shown_path(path: &Path) -> String {

@@ -268,7 +268,7 @@ fn decode(_: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
             _ => {}
         }
     }
-    let served = Served { model: message.model.0, fingerprint: None, request_id: message.id.0 };
+    let served = Served { model: message.model.0, request_id: message.id.0, ..Served::default() };
     Ok(said.into_reply(message.usage.0.map(Usage::from), served))
 }
 
@@ -371,7 +371,7 @@ impl Events for Stream {
             }
             Some("message_start") => {
                 if let Some(message) = event.message {
-                    self.served = Served { model: message.model.0, fingerprint: None, request_id: message.id.0 };
+                    self.served = Served { model: message.model.0, request_id: message.id.0, ..Served::default() };
                     self.count(message.usage.0);
                 }
             }

@@ -264,7 +264,7 @@ pub struct WireRequest {
 
 impl WireRequest {
     /// A POST of JSON.
-    fn post(path: String, body: Vec<u8>) -> WireRequest {
+    pub(crate) fn post(path: String, body: Vec<u8>) -> WireRequest {
         WireRequest { method: "POST", path, content_type: Some("application/json"), body }
     }
 }
@@ -351,6 +351,11 @@ impl Unsupported {
     fn new(message: impl Into<String>) -> Unsupported {
         Unsupported(message.into())
     }
+}
+
+/// The error in an envelope that came without a status of its own, as in the results of a batch.
+pub(crate) fn error_in(body: &[u8]) -> Option<Failure> {
+    envelope::in_success(body).map(Failure::Api)
 }
 
 /// The JSON of a reply.

@@ -176,7 +176,7 @@ impl Stream {
             Some("stop") | None => Finish::Stop,
             Some(other) => Finish::Other(other.to_owned()),
         };
-        let served = Served { model: self.model, fingerprint: None, request_id: None };
+        let served = Served { model: self.model, ..Served::default() };
         let state = if self.thoughts.is_empty() { Val::Null } else { Val::from(self.thoughts.clone()) };
         let reasoning = Reasoning::new(self.thoughts, state);
         let (text, tool_calls, usage) = (self.text, self.tool_calls, self.usage);

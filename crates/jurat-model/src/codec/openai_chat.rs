@@ -231,8 +231,12 @@ fn decode(_: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
         tool_calls: tool_calls.collect(),
         finish_reason: choice.finish_reason.0,
     };
-    let served =
-        Served { model: completion.model.0, fingerprint: completion.system_fingerprint.0, request_id: completion.id.0 };
+    let served = Served {
+        model: completion.model.0,
+        fingerprint: completion.system_fingerprint.0,
+        request_id: completion.id.0,
+        batch: None,
+    };
     let cost_usd = completion.usage.0.as_ref().and_then(|it| it.cost);
     Ok(Reply { cost_usd, ..said.into_reply(completion.usage.0.map(Usage::from), served) })
 }

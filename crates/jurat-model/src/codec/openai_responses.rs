@@ -339,7 +339,7 @@ impl Response {
             reasoning: it.output_tokens_details.0.map_or(0, |it| it.reasoning_tokens.get()),
             cache_write: 0,
         });
-        let served = Served { model: self.model.0, fingerprint: None, request_id: self.id.0 };
+        let served = Served { model: self.model.0, request_id: self.id.0, ..Served::default() };
         let reasoning = Reasoning::new(thoughts, if sealed.is_empty() { Val::Null } else { Val::List(sealed) });
         let text = if refusal.is_empty() { text } else { refusal };
         Ok(Reply { text, tool_calls, reasoning, finish, usage, served, ..Reply::default() })

@@ -44,6 +44,6 @@ pub(super) fn reply(vectors: &[&RawValue], usage: Option<Usage>, model: Option<S
         numbers.map_err(|error| Failure::Garbled(format!("an embedding is no list of numbers: {error}")))?;
     }
     let text = serde_json::to_string(vectors).map_err(|error| Failure::Garbled(error.to_string()))?;
-    let served = Served { model, fingerprint: None, request_id: None };
+    let served = Served { model, ..Served::default() };
     Ok(Reply { text, finish: Finish::Stop, usage, served, ..Reply::default() })
 }

@@ -14,9 +14,10 @@ use tokio::time::Instant;
 use super::connection::{Target, Unanswered, Wire, words};
 use super::lane::Lane;
 use super::secret::Secrets;
-use super::{Failed, Question, Transport};
-use crate::codec::{Codec, Failure, Received, Reply};
+use super::{Failed, Question, Transport, timed_out};
+use crate::codec::{Codec, Failure, Received, Reply, WireRequest};
 use crate::key::{Issued, Key, Signable};
+use crate::model::{Kind, Model};
 
 /// The largest reply that is read.
 const MAX_REPLY: usize = 64 << 20;
@@ -101,6 +102,68 @@ impl Transport {
             }
         };
         (result, wire)
+    }
+
+    /// Makes a request that asks no model, such as one about a batch, and hands on the body of its reply piece by piece. What a failure leaves of it is
+    /// handed on, too.
+    pub(super) async fn fetch(
+        &self,
+        model: &Model,
+        request: &WireRequest,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), Failed> {
+        let Kind::Http(http) = &model.kind else {
+            return Err(Failed::new(FaultKind::Unsupported, "it is not asked over the network"));
+        };
+        let question = Question::of(request.clone()).map_err(|it| Failed::new(FaultKind::Unsupported, it))?;
+        let lane = self.lane(model);
+        let mut refused = None;
+        loop {
+            let now_ms = (self.options.now_ms)();
+            let issued = http.key.issued(refused.as_ref(), now_ms, self.options.supervisor.as_ref()).await?;
+            let fetched = self.fetch_once(&lane, (model, http), issued.as_ref(), &question, take).await;
+            match (fetched, issued) {
+                (Err(failed), Some(issued)) if failed.class == FaultClass::WrongKey && refused.is_none() => {
+                    refused = Some(issued);
+                }
+                (fetched, issued) => {
+                    return fetched.map_err(|failed| {
+                        let message = http.secrets.scrubbed(failed.message);
+                        let message = issued.map_or_else(|| message.clone(), |it| it.secrets.scrubbed(message.clone()));
+                        Failed { message, ..failed }
+                    });
+                }
+            }
+        }
+    }
+
+    /// The time limit is one for the head of the reply and for each piece: a large file takes as long as it takes.
+    async fn fetch_once(
+        &self,
+        lane: &Lane,
+        (model, http): (&Model, &Http),
+        issued: Option<&Arc<Issued>>,
+        question: &Question,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), Failed> {
+        let limit = model.timeout.unwrap_or(self.options.request_timeout);
+        let late = |_| timed_out(model, limit);
+        let sent = Box::pin(self.followed(lane, http, issued, question));
+        let (mut wire, response) = tokio::time::timeout(limit, sent).await.map_err(late)??;
+        let host = http.target.host_and_port();
+        let (head, mut body) = response.into_parts();
+        uncompressed(&head.headers, host)?;
+        if !head.status.is_success() {
+            let body = tokio::time::timeout(limit, whole(&mut wire, &mut body, host)).await.map_err(late)??;
+            let header = |name: &str| head.headers.get(name).and_then(|it| it.to_str().ok());
+            let received =
+                Received { status: head.status.as_u16(), header: &header, body: &body, at_ms: (self.options.now_ms)() };
+            return http.codec.decode(&model.endpoint, &received).map(drop).map_err(|it| Failed::of(it, host));
+        }
+        while let Some(piece) = tokio::time::timeout(limit, next(&mut wire, &mut body, host)).await.map_err(late)?? {
+            take(&piece);
+        }
+        Ok(())
     }
 
     /// Sends a request, and once more where the server says that it is elsewhere on the same host.
@@ -294,7 +357,7 @@ fn ended(error: &hyper::Error, host: &str) -> Failed {
 
 impl Failed {
     /// A failure with the host that it came from.
-    fn of(failure: Failure, host: &str) -> Failed {
+    pub(super) fn of(failure: Failure, host: &str) -> Failed {
         match failure {
             Failure::Api(error) => {
                 let colon = if error.message.is_empty() { "" } else { ": " };

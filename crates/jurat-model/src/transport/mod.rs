@@ -8,6 +8,7 @@
 //! hoped for.
 
 mod backoff;
+mod batch;
 pub(crate) mod connection;
 pub(crate) mod http;
 mod lane;
@@ -32,11 +33,13 @@ use self::lane::{Ending, Lane};
 use self::meter::Reserved;
 use self::session::{Session, Sessions};
 use crate::child::Supervisor;
-use crate::codec::{Reply, Sending};
+use crate::codec::{Reply, Sending, WireRequest};
 use crate::model::{Kind, Model};
 use crate::price::cost;
 
 pub use backoff::Backoff;
+pub(crate) use batch::BatchApi;
+pub use batch::{BatchOptions, BatchProgress, Batches, Deferred};
 pub use connection::Proxies;
 pub(crate) use connection::Target;
 pub use meter::{Bound, Meter, Reservation, Settled, Unmetered};
@@ -328,11 +331,7 @@ impl Question {
         match &model.kind {
             Kind::Http(http) => {
                 let sending = Sending { stream, session: session.id.as_deref(), is_first: session.is_first };
-                let wire = http.codec.encode_in(&model.endpoint, request, sending).map_err(|it| it.to_string())?;
-                let method = Method::from_bytes(wire.method.as_bytes()).map_err(|it| it.to_string())?;
-                let n_bytes = if wire.content_type.is_some() { wire.body.len() } else { wire.path.len() } as u64;
-                let (path, content_type, body) = (wire.path, wire.content_type, Bytes::from(wire.body));
-                Ok(Question { method, path, content_type, body, n_bytes })
+                Question::of(http.codec.encode_in(&model.endpoint, request, sending).map_err(|it| it.to_string())?)
             }
             Kind::Exec(_) => {
                 let body = crate::exec::encode(&model.endpoint, request);
@@ -343,6 +342,13 @@ impl Question {
                 Ok(Question { n_bytes, ..Question::empty() })
             }
         }
+    }
+
+    fn of(wire: WireRequest) -> Result<Question, String> {
+        let method = Method::from_bytes(wire.method.as_bytes()).map_err(|it| it.to_string())?;
+        let n_bytes = if wire.content_type.is_some() { wire.body.len() } else { wire.path.len() } as u64;
+        let (path, content_type, body) = (wire.path, wire.content_type, Bytes::from(wire.body));
+        Ok(Question { method, path, content_type, body, n_bytes })
     }
 
     fn empty() -> Question {

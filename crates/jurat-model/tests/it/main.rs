@@ -1,6 +1,7 @@
 //! The tests of `jurat-model` at its boundary.
 
 mod asking;
+mod batches;
 mod budgets;
 mod documentation;
 mod faults;

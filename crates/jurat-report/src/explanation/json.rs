@@ -145,6 +145,7 @@ fn write_reply(members: &mut Members<'_>, it: &Reply) {
     optional(it.served.model.as_deref(), |it| members.text("served_model", it));
     optional(it.served.fingerprint.as_deref(), |it| members.text("fingerprint", it));
     optional(it.served.request_id.as_deref(), |it| members.text("request_id", it));
+    optional(it.served.batch.as_deref(), |it| members.text("batch", it));
     optional(it.text.as_deref(), |it| members.text("text", it));
     optional(it.reasoning.as_deref(), |it| members.text("reasoning", it));
     write_tool_calls(members, &it.tool_calls);
@@ -154,6 +155,7 @@ fn write_reply(members: &mut Members<'_>, it: &Reply) {
     optional(it.usage, |usage| members.object("usage", |it| write_usage(it, &usage)));
     optional(it.cost_usd, |it| members.float("cost_usd", it));
     optional(it.latency, |it| members.float("latency_ms", millis(it)));
+    optional(it.first_token, |it| members.float("first_token_ms", millis(it)));
     members.objects("failed", &it.attempts, write_attempt);
     members.text("origin", it.origin.name());
     optional(it.age, |it| members.float("age_ms", millis(it)));

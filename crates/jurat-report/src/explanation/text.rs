@@ -332,9 +332,11 @@ pub(super) fn facts(it: &Reply) -> Vec<String> {
     facts.extend(it.served.model.as_ref().map(|it| format!("served by {}", cut(it, ROOM))));
     facts.extend(it.served.fingerprint.as_ref().map(|it| format!("fingerprint {}", cut(it, ROOM))));
     facts.extend(it.served.request_id.as_ref().map(|it| format!("request {}", cut(it, ROOM))));
+    facts.extend(it.served.batch.as_ref().map(|it| format!("batch {}", cut(it, ROOM))));
     facts.extend(it.usage.as_ref().map(words::tokens));
     facts.extend(it.cost_usd.map(words::money));
     facts.extend(it.latency.map(words::duration));
+    facts.extend(it.first_token.map(|it| format!("first words after {}", words::duration(it))));
     facts.extend(it.finish.as_ref().map(|it| format!("finish {}", cut(it, ROOM))));
     facts
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jurat_report::{PassRate, Progress, visible_line};
+use jurat_report::{BatchCounts, PassRate, Progress, visible_line};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
@@ -19,6 +19,7 @@ fn busy() -> Progress {
         cost_usd: 1.25,
         slow_case: Some("r17\x1b[2J".to_owned()),
         watched: None,
+        batches: None,
         elapsed: Duration::from_secs(1),
     }
 }
@@ -52,6 +53,15 @@ fn a_run_that_may_stop_shows_what_is_known() {
     let watched = Some(PassRate { rate: 0.925, low: 0.861, high: 0.9704 });
     let progress = Progress { done: 40, total: Some(500), watched, ..Progress::default() };
     assert_eq!(progress.plain(), "8 %, 40/500, 92.5 % passed (86.1–97.0)".replace("8 %", " 8 %"));
+}
+
+#[test]
+fn batches_are_counted_with_their_requests() {
+    let batches = Some(BatchCounts { batches: 2, done: 1_500, requests: 60_000 });
+    let progress = Progress { done: 0, total: Some(500), batches, ..Progress::default() };
+    assert_eq!(progress.plain(), " 0 %, 0/500, 2 batches (1,500/60,000 requests)");
+    let batches = Some(BatchCounts { batches: 1, done: 0, requests: 3 });
+    assert_eq!(Progress { batches, ..Progress::default() }.plain(), "0 cases, 1 batch (0/3 requests)");
 }
 
 #[test]

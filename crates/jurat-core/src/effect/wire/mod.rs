@@ -300,7 +300,7 @@ struct ToolWire {
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum OutcomeWire {
-    Answer(AnswerWire),
+    Answer(Box<AnswerWire>),
     Returned(ReturnedWire),
     Fault(FaultWire),
     NotRun(String),
@@ -345,6 +345,8 @@ struct AnswerWire {
     fingerprint: Option<String>,
     #[serde(default)]
     request_id: Option<String>,
+    #[serde(default)]
+    batch: Option<String>,
     #[serde(default)]
     latency_us: u64,
     #[serde(default)]
@@ -462,7 +464,12 @@ impl AnswerWire {
             finish: Finish::named(&self.finish),
             usage: self.usage.map(usage),
             cost_usd: self.cost_usd,
-            served: Served { model: self.served_model, fingerprint: self.fingerprint, request_id: self.request_id },
+            served: Served {
+                model: self.served_model,
+                fingerprint: self.fingerprint,
+                request_id: self.request_id,
+                batch: self.batch,
+            },
             latency: Duration::from_micros(self.latency_us),
             first_token: self.first_token_us.map(Duration::from_micros),
             at_ms: self.at_ms,

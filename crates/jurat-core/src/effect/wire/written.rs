@@ -198,6 +198,7 @@ fn answer(members: &mut Members<'_>, answer: &Answer) {
     members.optional_text("served_model", answer.served.model.as_deref());
     members.optional_text("fingerprint", answer.served.fingerprint.as_deref());
     members.optional_text("request_id", answer.served.request_id.as_deref());
+    members.optional_text("batch", answer.served.batch.as_deref());
     members.time("latency_us", answer.latency);
     if let Some(time) = answer.first_token {
         members.time("first_token_us", time);
