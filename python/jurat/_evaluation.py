@@ -45,6 +45,8 @@ def evaluate(
     budget_calls: int | None = None,
     timeout: float | None = None,
     request_timeout: float | None = None,
+    batch: bool = False,
+    batch_poll: float | None = None,
     fail_fast: bool = False,
     gate: bool = False,
     stop_when: str | None = None,
@@ -95,6 +97,8 @@ def evaluate(
         budget_calls: Make at most this number of calls, of the function and of models together.
         timeout: Stop after this number of seconds.
         request_timeout: The seconds that one call may take; default: 300.
+        batch: Send requests in batches, at half the price, to providers that have them (OpenAI, Anthropic); a batch may take up to a day.
+        batch_poll: The most seconds between two looks at a batch; default: 60.
         fail_fast: Stop at the first case that fails or ends with an error.
         gate: With `fail_fast`, stop when the gate of a suite is certain to fail, and not before; `evaluate` has no gate.
         stop_when: Stop as soon as the answer is known, such as `width=0.05` for the pass rate; rows come from a file then, and run in a random order.

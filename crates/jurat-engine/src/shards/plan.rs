@@ -115,6 +115,8 @@ pub fn not_for_shards(options: &RunOptions) -> Vec<&'static str> {
         ("--replay", options.replay.is_some()),
         ("--stop-when", options.stop_when.is_some()),
         ("--fail-fast", options.fail_fast),
+        // Processes would gather batches beside each other, which nothing has tried.
+        ("--batch", options.batch),
         ("--budget-usd", options.budget_usd.is_some()),
         ("--budget-tokens", options.budget_tokens.is_some()),
         ("--budget-calls", options.budget_calls.is_some()),

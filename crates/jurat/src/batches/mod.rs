@@ -376,6 +376,8 @@ fn refuse_options(options: &RunOptions) -> Result<(), Error> {
         ("rerun", !options.rerun.is_empty()),
         ("rerun_from", options.rerun_from.is_some()),
         ("timeout", options.timeout.is_some()),
+        ("batch", options.batch),
+        ("batch_poll", options.batch_poll.is_some()),
         ("fail_fast", options.fail_fast),
         ("gate", options.gate),
         ("stop_when", options.stop_when.is_some()),

@@ -261,6 +261,9 @@ fn what_means_nothing_for_batches_is_refused() {
     assert!(
         refused(RunOptions::new().limit(3), BatchOptions::default()).starts_with("`limit` is about a run as a whole")
     );
+    assert!(
+        refused(RunOptions::new().batch(), BatchOptions::default()).starts_with("`batch` is about a run as a whole")
+    );
     let named = BatchOptions { id: Some("key".to_owned()), ..BatchOptions::default() };
     assert_eq!(
         refused(RunOptions::new(), named),
