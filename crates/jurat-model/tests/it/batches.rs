@@ -253,16 +253,21 @@ fn file(directory: &Path) -> std::path::PathBuf {
     files.next().expect("there is a file").expect("it can be read").path()
 }
 
+/// Leaves the record as it is when a process is killed between the submission and its reply.
+fn forget_id(bench: &Bench, provider: &str) {
+    let path = file(bench.directory.path());
+    let record = fs::read_to_string(&path).expect("the record can be read");
+    let id = if provider == "anthropic" { "\"msgbatch_1\"" } else { "\"batch_1\"" };
+    assert!(record.contains(id), "{record}");
+    fs::write(&path, record.replace(id, "null")).expect("the record can be written");
+}
+
 #[test]
 fn a_batch_whose_submission_was_killed_is_found_at_its_provider() {
     for provider in BATCHING {
         let bench = Bench::new(provider, BatchScript::new().held());
         stopped(&bench, &["a", "b"]);
-        let path = file(bench.directory.path());
-        let record = fs::read_to_string(&path).expect("the record can be read");
-        let id = if provider == "anthropic" { "\"msgbatch_1\"" } else { "\"batch_1\"" };
-        assert!(record.contains(id), "{record}");
-        fs::write(&path, record.replace(id, "null")).expect("the record can be written");
+        forget_id(&bench, provider);
         bench.endpoint.release_batches();
         assert_eq!(bench.asked(&["a", "b"]), ALL[..2], "{provider}");
         assert_eq!(bench.n_batches(), 1, "{provider}");
@@ -274,10 +279,8 @@ fn a_batch_that_was_never_submitted_is_submitted() {
     for provider in BATCHING {
         let bench = Bench::new(provider, BatchScript::new().held());
         stopped(&bench, &["a", "b"]);
+        forget_id(&bench, provider);
         let path = file(bench.directory.path());
-        let record = fs::read_to_string(&path).expect("the record can be read");
-        let id = if provider == "anthropic" { "\"msgbatch_1\"" } else { "\"batch_1\"" };
-        fs::write(&path, record.replace(id, "null")).expect("the record can be written");
         // Another provider has none of them.
         let script = Script::answering(|it| Reply::text(format!("on {}", it.prompt)));
         let elsewhere = Bench { endpoint: Endpoint::start(script), ..bench };

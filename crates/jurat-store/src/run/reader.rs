@@ -232,7 +232,7 @@ impl RunReader {
         Ok(())
     }
 
-    /// Hands on the verdicts of some columns block by block, so that whoever adds them up by case holds one block at a time.
+    /// Calls `take` with the verdicts of some columns, block by block: adding them up by case needs one block in memory at a time.
     pub fn each_block(&self, columns: &[Column], take: &mut dyn FnMut(&BlockVerdicts)) -> Result<(), RunFileError> {
         let mut select = self.sqlite(self.connection.prepare_cached("SELECT id, first, n, cases FROM block"))?;
         let mut rows = self.sqlite(select.query([]))?;
