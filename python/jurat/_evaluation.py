@@ -58,6 +58,7 @@ def evaluate(
     rerun_from: str | None = None,
     fresh: bool = False,
     max_age: float | None = None,
+    shared_journal: str | None = None,
     replay: str | PathLike[str] | None = None,
     stream: bool = False,
     keep_all: bool = True,
@@ -110,6 +111,7 @@ def evaluate(
         rerun_from: The earlier run for `rerun`; default: the latest of this name.
         fresh: Ignore cached responses of models from earlier runs.
         max_age: Ignore cached responses that are older than this number of seconds.
+        shared_journal: Use responses of a journal that a team shares, and send it new ones: `postgresql://USER@HOST/DATABASE`, or `none`; default: the variable `JURAT_SHARED_JOURNAL`.
         replay: Take all results and responses from this run, and call nothing.
         stream: Request streamed responses of models.
         keep_all: Copy all rows into the run, not only those that did not pass.
@@ -141,15 +143,20 @@ def evaluate(
     return suite.run(rows, **options)
 
 
+def _doc(function: Callable[..., Any]) -> str:
+    """A docstring without its indentation, which Python takes away by itself from 3.13 on."""
+    return inspect.cleandoc(function.__doc__ or "")
+
+
 def _like(function: Callable[P, Run]) -> Callable[[Callable[..., Coroutine[Any, Any, Run]]], Callable[P, Coroutine[Any, Any, Run]]]:
     """Gives a coroutine the parameters of a function, and what its docstring says about them."""
 
     def wrap(coroutine: Callable[..., Coroutine[Any, Any, Run]]) -> Callable[P, Coroutine[Any, Any, Run]]:
-        first, name = coroutine.__doc__ or "", coroutine.__name__
+        first, name = _doc(coroutine), coroutine.__name__
         wrapped = functools.wraps(function)(coroutine)
         wrapped.__name__ = wrapped.__qualname__ = name
-        (_, title, rest) = (function.__doc__ or "").partition("    Args:")
-        wrapped.__doc__ = f"{first}\n\n{title}{rest.partition('    Example:')[0]}"
+        (_, title, rest) = _doc(function).partition("Args:\n")
+        wrapped.__doc__ = f"{first}\n\n{title}{rest.partition('Example:')[0]}"
         return wrapped
 
     return wrap
@@ -171,22 +178,22 @@ def _with_options(*functions: Callable[..., Any]) -> None:
     options = [models, *(known[it] for it in RunOptions.__annotations__ if it != models.name)]
     own = [it for it in signature.parameters.values() if it.kind is not it.VAR_KEYWORD]
     meanings = _meanings({it.name for it in options} - {models.name})
-    lines = "".join(["            models: The models of roles, in place of the suite's.\n", *meanings])
+    lines = "".join(["    models: The models of roles, in place of the suite's.\n", *meanings])
     for function in functions:
         function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
-        function.__doc__ = (function.__doc__ or "").replace("            **options: How it is run.\n", lines)
+        function.__doc__ = _doc(function).replace("    **options: How it is run.\n", lines)
 
 
 def _meanings(names: set[str]) -> list[str]:
     """What the docstring of `evaluate` says about parameters, for a method."""
-    (_, _, rest) = (evaluate.__doc__ or "").partition("    Args:\n")
-    lines = rest.partition("    Returns:")[0].splitlines(keepends=True)
+    (_, _, rest) = _doc(evaluate).partition("Args:\n")
+    lines = rest.partition("Returns:")[0].splitlines(keepends=True)
     found, is_meant = [], False
     for line in lines:
-        if line.startswith("        ") and not line.startswith("         "):
+        if line.startswith("    ") and not line.startswith("     "):
             is_meant = line.strip().partition(":")[0] in names
         if is_meant and line.strip():
-            found.append(f"    {line}")
+            found.append(line)
     return found
 
 

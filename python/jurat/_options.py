@@ -52,6 +52,7 @@ class RunOptions(TypedDict, total=False):
     rerun_from: str | None
     fresh: bool
     max_age: float | None
+    shared_journal: str | None
     replay: str | PathLike[str] | None
     stream: bool
     keep_all: bool

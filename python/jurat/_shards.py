@@ -1,12 +1,14 @@
 """Shards of a plan, run by an engine: what `jurat.ray.run`, `jurat.spark.run`, `jurat.dask.run` and `jurat run --engine` share.
 
 A shard is run by the command, in a process of its own: `jurat run --shard`. What an engine does is to run that command once for each shard, and again when a worker is lost.
+The process ends with its worker: it would ask what the next attempt asks, too.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jurat import _jurat
+from jurat.__main__ import command
 from jurat.errors import RunError, UsageError
 from jurat.run import Run, open_run
 
@@ -22,6 +25,13 @@ Ended = tuple[int, int, str]
 
 #: Runs shards, in any order.
 Engine = Callable[["Job", Sequence[int]], Iterable[Ended]]
+
+
+#: How often a shard is tried whose process is killed.
+_MOST_ATTEMPTS = 3
+
+#: The first word of what starts a process that ends with its parent.
+_OF_PARENT = "--of-parent"
 
 
 class Job(NamedTuple):
@@ -42,7 +52,11 @@ class Job(NamedTuple):
         """
         if _jurat.__version__ != self.version:
             raise UsageError(f"the shards were planned by jurat {self.version}, and this worker has {_jurat.__version__}; install the same version everywhere")
-        ran = _command(["run", "--quiet", "--shard", f"{self.out}:{shard}", *self.arguments])
+        for _ in range(_MOST_ATTEMPTS):
+            ran = _attempt(["run", "--quiet", "--shard", f"{self.out}:{shard}", *self.arguments])
+            # A process that was killed says nothing about its shard; the next one has its responses.
+            if ran.returncode >= 0:
+                break
         return shard, ran.returncode, ran.stderr.strip()
 
 
@@ -89,6 +103,24 @@ def _weight(shard: dict[str, Any]) -> float:
     return float("inf")
 
 
+def _attempt(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "jurat._shards", _OF_PARENT, str(os.getpid()), *arguments]
+    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+def _end_with(parent: int) -> None:
+    """Has the system kill this process when its parent is gone, in whatever way. Elsewhere than on Linux it outlives it."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    set_signal_of_parents_death = 1
+    ctypes.CDLL(None).prctl(set_signal_of_parents_death, signal.SIGKILL)
+    if os.getppid() != parent:
+        # It was gone before.
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 def _command(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "jurat", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
 
@@ -100,7 +132,11 @@ def _checked(arguments: Sequence[str]) -> None:
 
 
 def main(words: Sequence[str]) -> int:
-    """What `jurat run --engine` starts: `ENGINE OUT ARGUMENTS…`, where the engine may have an address: `ray://HOST:PORT`, `spark://HOST:PORT`."""
+    """What `jurat run --engine` starts: `ENGINE OUT ARGUMENTS…`, where the engine may have an address: `ray://HOST:PORT`, `spark://HOST:PORT`. And what a worker starts for a shard."""
+    if words[0] == _OF_PARENT:
+        _end_with(int(words[1]))
+        sys.argv[1:] = words[2:]
+        return command()
     name, out, *arguments = words
     kind, _, _ = name.partition("://")
     address = name if name != kind else None

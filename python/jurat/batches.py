@@ -90,7 +90,7 @@ class Evaluator:
     def _schema(self, rows: Any) -> Any:
         import pyarrow
 
-        return pyarrow.schema(self._engine().schema(rows))
+        return self._engine().schema(rows)
 
     def open(self) -> None:
         """Makes ready what the suite asks, so that what is missing in this process is known before the first row.
@@ -117,7 +117,7 @@ class Evaluator:
         """
         import pyarrow
 
-        results = pyarrow.record_batch(self._engine().evaluate(_batch(batch)))
+        results = self._engine().evaluate(_batch(batch))
         if self._carried is not None and results.schema != self.schema:
             results = results.cast(self.schema)
         return results

@@ -252,10 +252,12 @@ def test_other_rows_or_other_code_do_not_resume_a_run() -> None:
 
 
 KILLED = """
-import glob, os, sqlite3, sys, jurat
+import glob, os, subprocess, sys, jurat
+# A second SQLite in the process that writes the file would take its locks away, so another process looks.
+COUNT = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('select count(*) from effect').fetchone()[0])"
 def n_stored():
     (run,) = glob.glob(".jurat/runs/*.jurat")
-    return sqlite3.connect(run).execute("select count(*) from effect").fetchone()[0]
+    return int(subprocess.run([sys.executable, "-c", COUNT, run], capture_output=True, text=True, check=True).stdout)
 def slow(n):
     with open("called.txt", "a") as file:
         file.write(f"{n}\\n")

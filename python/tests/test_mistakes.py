@@ -65,7 +65,7 @@ class TestWarnings:
         import pickle
 
         with pytest.warns(PlanWarning, match=r"\[plan::not_a_dependency\]"):
-            suite = jurat.Suite({"tasks": [{**NUMBER, "id": "n"}]})
+            suite = jurat.Suite({"tasks": [NUMBER, {**NUMBER, "id": "other", "field_path": NUMBER["id"]}]})
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             pickle.loads(pickle.dumps(suite))

@@ -71,7 +71,7 @@ def test_examples_of_docstrings_run(module: str) -> None:
 def test_help_shows_the_options_of_a_run_as_keywords() -> None:
     for function in (jurat.Suite.run, jurat.Suite.run_async):
         assert {"limit", "concurrency", "budget_usd", "replay"} <= set(inspect.signature(function).parameters)
-        assert "            limit: Run at most this number of rows." in (function.__doc__ or "")
+        assert "\n    limit: Run at most this number of rows.\n" in inspect.cleandoc(function.__doc__ or "")
 
 
 def test_types_are_complete(tmp_path: Path) -> None:

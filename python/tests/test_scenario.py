@@ -230,6 +230,22 @@ def test_a_definition_goes_through_a_checkpoint() -> None:
     assert (again.node_ids, again.edges, again.entry_node) == (definition.node_ids, definition.edges, "ask")
 
 
+def test_a_function_answers_at_a_node_that_overrides_its_model() -> None:
+    def second(question: Asked) -> Any:
+        # It reads the answers of both nodes, too.
+        reads = question.schema is not None
+        return {"answer": "a city", "correct": "Canberra" in str(question.messages[-1])} if reads else "Sydney"
+
+    scenario = Scenario("override")
+    scenario.add_node("ask", question=CAPITAL)
+    scenario.add_node("doubt", question=Question("Is it not Sydney?", "Canberra"), model_override=ModelOverride(answering_model="parser"))
+    scenario.add_edge("ask", "doubt")
+    scenario.set_entry("ask")
+    result = scenario.validate().run(subject=canberra, parser=second)
+    assert result.status == "completed"
+    assert [(it.node_id, it.raw_response) for it in result.history] == [("ask", "Canberra"), ("doubt", "Sydney")]
+
+
 def test_a_node_keeps_what_is_said_of_it() -> None:
     scenario = Scenario("node", turn_limit=3, tags=["smoke"])
     scenario.add_node(

@@ -339,7 +339,7 @@ async function columns(visit) {
   const { runs } = visit.fixtures.pair;
   const page = await visit.page(await visit.bench.viewer("pair"), `/runs/${runs.base}/cases`);
   await page.locator("details.columns summary").click();
-  await page.getByLabel("right").uncheck();
+  await page.getByRole("checkbox", { name: "right" }).uncheck();
   await page.getByLabel("another path").fill("row.town");
   await page.getByRole("button", { name: "Show these columns" }).click();
   await page.waitForURL(/cols=/);

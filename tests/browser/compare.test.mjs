@@ -14,6 +14,7 @@ export const tests = [
   ["31 a task that is defined otherwise is marked on its line and on its cases", redefined],
   ["one case beside itself: what was answered, how it was judged, and why it changed", oneCase],
   ["wrong words in the query are named", wrongWords],
+  ["queries have the language of cases, and every count leads to as many cases", language],
 ];
 
 const address = ({ runs }, q = "") => `/compare?base=${runs.base}&new=${runs.new}${q ? `&q=${encodeURIComponent(q)}` : ""}`;
@@ -115,5 +116,40 @@ async function oneCase(visit) {
 async function wrongWords(visit) {
   visit.expected = /status of 400/;
   const page = await visit.page(await visit.bench.viewer("pair"), address(visit.fixtures.pair, "change:worse"));
-  assert.match(await text(page, "main"), /worse is none of regression, fix or unknown/);
+  assert.match(await text(page, "main"), /worse is no change; there are regression, fix, unknown, only_base, only_new, changed and same/);
+  await page.goto(page.url().replace("worse", "regresion"));
+  assert.equal(await text(page, ".query-problem mark"), "regresion");
+  await page.getByRole("link", { name: "change:regression" }).click();
+  await page.locator(".changes tr[data-row]").first().waitFor();
+}
+
+async function language(visit) {
+  const project = visit.fixtures.pair;
+  const page = await visit.page(await visit.bench.viewer("pair"), address(project));
+  const ids = async () => (await page.locator(".changes tr[data-row] a.open").allInnerTexts()).sort();
+  const ask = async (q) => {
+    await page.getByRole("searchbox", { name: "Search the cases" }).fill(q);
+    await page.keyboard.press("Enter");
+    await page.waitForURL((it) => it.searchParams.get("q") === q);
+    return ids();
+  };
+  assert.deepEqual(await ask("change:regression -cause:judge"), ["q-05"]);
+  assert.deepEqual(await ask("(change:tone=regression OR change:unknown)"), ["q-15", "q-18"]);
+  assert.deepEqual(await ask("delta:right<0"), ["q-05"]);
+  assert.deepEqual(await ask("group:region=north change:fix"), []);
+  assert.equal((await ask("change:same")).length, 13);
+  // Each term is a link to the query without it, and each chip leads to as many cases as it says.
+  await ask("change:fix id:q-1*");
+  await page.getByRole("link", { name: "id:q-1*" }).click();
+  assert.deepEqual(await ids(), ["q-03", "q-09", "q-11", "q-12"]);
+  for (const chip of await page.locator("p.chips a.chip:not(.term)").evaluateAll((all) => all.map((it) => [it.href, it.querySelector("strong").textContent]))) {
+    await page.goto(chip[0]);
+    assert.equal((await ids()).length, Number(chip[1]), chip[0]);
+  }
+  // So does each count of a task.
+  await page.goto((await visit.bench.viewer("pair")).origin + address(project));
+  for (const [href, n] of await page.locator(".compared td a").evaluateAll((all) => all.map((it) => [it.href, it.textContent]))) {
+    await page.goto(href);
+    assert.equal((await ids()).length, Number(n), href);
+  }
 }

@@ -37,6 +37,12 @@ export async function makePictured(paths) {
   return { gallery: gallery(project("gallery")), pair: pair(project("pair")) };
 }
 
+/** What is timed beside large runs: long texts, and an agent with many events. */
+export async function makeTimed(paths) {
+  const project = (name) => new Project(paths, join(paths.work, "timed", name));
+  return { judged: judged(project("judged")), recorded: recorded(project("recorded")) };
+}
+
 class Project {
   constructor(paths, folder) {
     Object.assign(this, { paths, folder, runs: {} });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,11 @@ def plain(rows: pyarrow.Table | Any) -> list[dict[str, Any]]:
 
 def _without_nulls_of_lists(row: dict[str, Any]) -> dict[str, Any]:
     return {key: [] if key == "why" and value is None else value for key, value in row.items()}
+
+
+def without_latencies(run: jurat.Run) -> str:
+    """The results of a run but for how long responses took, which no two runs have in common."""
+    return re.sub(r'"latency_ms":[0-9.e-]+,?', "", run.results_json())
 
 
 @pytest.fixture(scope="session")

@@ -39,6 +39,9 @@ fn node() -> Agent {
 /// What an agent needs and its package does not declare.
 const UNDECLARED: [(&str, &str); 1] = [("mini_swe_agent", "mcp")];
 
+/// An agent that runs on one version of Python alone, and that version.
+const ONLY_ON: [(&str, &str); 1] = [("openhands", "python3.12")];
+
 /// The programs of all runners, as `cargo xtask generate` lists them.
 const PROGRAMS: &str = include_str!("../agents.txt");
 
@@ -132,7 +135,8 @@ impl Agent {
         installed(&folder, &format!("`{}`", self.name), &self.packages().join("\n"), || match self.package {
             Package::Npm(_) => self.npm(&folder),
             Package::PyPi(_) => {
-                make_environment(PYTHON, &folder)?;
+                let only = ONLY_ON.iter().find(|(agent, _)| *agent == self.name).map(|(_, it)| *it);
+                make_environment(only.unwrap_or(PYTHON), &folder)?;
                 run_pip(pip(&folder).args(self.packages()))
             }
         })

@@ -9,16 +9,17 @@ use std::process::Command;
 
 use chores::chore::{Arguments, Chore, Failure};
 use chores::installation::{installed, with_remedy};
-use chores::program;
+use chores::{program, python};
 
 pub(crate) const CHORE: Chore = Chore {
     name: "browser",
-    arguments: "[--only TEXT] [--force] | --screenshots | --million PROGRAM",
+    arguments: "[--only TEXT] [--force] | --screenshots | --million PROGRAM | --peers PROGRAM",
     about: "tests the viewer in Chromium; tests that passed are not run again while nothing that they depend on has changed\n\
             --only TEXT   only tests whose names have it\n\
             --force       runs them whatever has changed\n\
             --screenshots takes the pictures of the documentation instead, into docs/images\n\
-            --million PROGRAM measures pages of a run of a million cases with an optimised build of the command instead",
+            --million PROGRAM measures pages of runs with a million cases and 100,000 calls of a judge instead, with an optimised build of the command\n\
+            --peers PROGRAM measures Inspect View and promptfoo, from PyPI and npm, beside it instead",
     run,
 };
 
@@ -26,20 +27,52 @@ fn run(mut arguments: Arguments) -> Result<(), Failure> {
     let only = arguments.text("--only")?;
     let (is_forced, takes_pictures) = (arguments.flag("--force"), arguments.flag("--screenshots"));
     let measured = arguments.text("--million")?.map(PathBuf::from);
+    let compared = arguments.text("--peers")?.map(PathBuf::from);
     arguments.finish()?;
     install()?;
-    let script = match (&measured, takes_pictures) {
-        (Some(_), _) => "million.mjs",
-        (None, true) => "screenshots.mjs",
-        (None, false) => "main.mjs",
+    let script = match (&measured, &compared, takes_pictures) {
+        (Some(_), ..) => "million.mjs",
+        (None, Some(_), _) => "peers.mjs",
+        (None, None, true) => "screenshots.mjs",
+        (None, None, false) => "main.mjs",
     };
     let built = || program::built(program::cargo_as_tested().args(["--bin", "jurat"]));
-    let jurat = measured.map_or_else(built, Ok)?;
+    let peers = compared.as_ref().map(|_| Peers::install()).transpose()?;
+    let jurat = measured.or(compared).map_or_else(built, Ok)?;
     let mut node = Command::new("node");
     node.arg(tests().join(script)).arg("--jurat").arg(jurat);
     node.arg("--modules").arg(modules()).arg("--work").arg(directory());
     node.args(only.iter().flat_map(|it| ["--only", it])).args(is_forced.then_some("--force"));
+    if let Some(Peers { inspect, promptfoo }) = peers {
+        node.arg("--inspect").arg(inspect).arg("--promptfoo").arg(promptfoo);
+    }
     program::run(&mut node)
+}
+
+/// Viewers of other products, installed: the environment of one, and the folder of the other.
+struct Peers {
+    inspect: PathBuf,
+    promptfoo: PathBuf,
+}
+
+/// The release of promptfoo that is measured; that of Inspect is in the list of requirements.
+const PROMPTFOO: &str = "promptfoo@0.121.20";
+
+impl Peers {
+    fn install() -> Result<Peers, Failure> {
+        let inspect = python::environment_of("peers", &tests().join("peers/requirements.txt"))?;
+        let promptfoo = directory().join("promptfoo");
+        installed(&promptfoo, PROMPTFOO, PROMPTFOO, || {
+            fs::create_dir_all(&promptfoo)
+                .map_err(|error| Failure::new(format!("cannot make {}: {error}", promptfoo.display())))?;
+            let mut npm = Command::new("npm");
+            // Its database is compiled or fetched by a script of its package.
+            npm.current_dir(&promptfoo).args(["install", "--no-audit", "--no-fund", "--loglevel=error", PROMPTFOO]);
+            let remedy = "npm needs its registry, or one that its configuration names";
+            with_remedy(program::output(&mut npm).map(drop), remedy)
+        })?;
+        Ok(Peers { inspect, promptfoo })
+    }
 }
 
 /// Sees to it that the browser and what drives it are there.

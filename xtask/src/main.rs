@@ -10,6 +10,7 @@
 //! * [`agents`]: real agents to drive.
 //! * [`browser`]: the viewer in a real browser.
 //! * [`scale`]: engines that distribute rows.
+//! * [`postgres`]: a database server, for the journal that a team shares.
 //! * [`install`]: what tests need from PyPI and npm.
 //! * [`judges`]: how far a model agrees with the labelled sets of the ready judges.
 //!
@@ -25,6 +26,7 @@ mod fuzz;
 mod install;
 mod judges;
 mod packages;
+mod postgres;
 mod scale;
 mod servers;
 mod test;
@@ -47,6 +49,7 @@ const CHORES: &[Chore] = &[
     browser::CHORE,
     judges::CHORE,
     scale::CHORE,
+    postgres::CHORE,
     install::CHORE,
     test::programs::CHORE,
 ];

@@ -43,8 +43,13 @@ pub fn command() -> Result<PathBuf, Failure> {
         "--locked",
         "--profile",
         Build::Published.profile(),
+        // The package is selected with the command, so that both have the same features: what the wheel was built from is not compiled again.
         "--package",
         "jurat-cli",
+        "--package",
+        "jurat-python",
+        "--bin",
+        "jurat",
         "--target",
         &target,
     ]);
@@ -99,16 +104,26 @@ fn check_size(wheel: &Path) -> Result<(), Failure> {
 /// Builds the package without optimisation, and runs its tests on an interpreter. They start a model endpoint, which is
 /// built first.
 pub fn test(python: &str) -> Result<(), Failure> {
-    tested(&environment_for(python)?, "python")
+    tested(&environment_for(python)?, "python", &[])
 }
 
-/// The same for the tests of another folder, in an environment of this name with what `requirements.txt` of the folder lists.
-pub fn test_folder(name: &str, folder: &str) -> Result<(), Failure> {
-    tested(&environment_of(name, &program::root().join(folder).join("requirements.txt"))?, folder)
+/// The same for the tests of another folder, in an [environment](environment_for_folder) of this name. With `part`, for one of its files; the tests have these variables.
+pub fn test_folder(name: &str, folder: &str, part: &str, variables: &[(&str, String)]) -> Result<(), Failure> {
+    tested(&environment_for_folder(name, folder)?, &format!("{folder}/{part}"), variables)
 }
 
-fn tested(environment: &Path, folder: &str) -> Result<(), Failure> {
-    let endpoint = program::built(program::cargo_as_tested().args(["--quiet", "--bin", "jurat-endpoint"]))?;
+/// An environment of this name with what `requirements.txt` of a folder lists.
+pub fn environment_for_folder(name: &str, folder: &str) -> Result<PathBuf, Failure> {
+    environment_of(name, &program::root().join(folder).join("requirements.txt"))
+}
+
+/// The scripted model endpoint, built.
+pub fn endpoint() -> Result<PathBuf, Failure> {
+    program::built(program::cargo_as_tested().args(["--quiet", "--bin", "jurat-endpoint"]))
+}
+
+fn tested(environment: &Path, folder: &str, variables: &[(&str, String)]) -> Result<(), Failure> {
+    let endpoint = endpoint()?;
     let wheel = wheel(environment, Build::Tested)?;
     install(environment, &wheel)?;
     let mut pytest = Command::new(environment.join("bin/python"));
@@ -117,6 +132,7 @@ fn tested(environment: &Path, folder: &str) -> Result<(), Failure> {
         .args(["-m", "pytest", "-q", "--durations=10", folder])
         .env("PYTHONSAFEPATH", "1")
         .current_dir(program::root());
+    pytest.envs(variables.iter().map(|(name, value)| (name, value)));
     program::run(pytest.env("JURAT_ENDPOINT", endpoint))
 }
 
@@ -174,7 +190,11 @@ fn wheel(environment: &Path, build: Build) -> Result<PathBuf, Failure> {
 
 /// An environment that has the package, optimised as whole runs are measured; or the wheel that is given.
 pub fn measured(given: Option<&Path>) -> Result<PathBuf, Failure> {
-    let environment = environment()?;
+    measured_in(environment()?, given)
+}
+
+/// The same in an environment that is there.
+pub fn measured_in(environment: PathBuf, given: Option<&Path>) -> Result<PathBuf, Failure> {
     match given {
         Some(wheel) => install(&environment, wheel)?,
         None => install(&environment, &wheel(&environment, Build::Measured)?)?,

@@ -43,6 +43,7 @@ const BEHIND: &[Step] = &[
     Step::full("fuzz targets", Work::Chore(&["fuzz", "--seconds", "5", "--quiet"])),
     Step::full("instructions", Work::Chore(&["bench", "gate"])),
     Step::full("real models", Work::Chore(&["servers", "test"])).after(&[TEST_PROGRAMS]),
+    Step::full("shared journal", Work::Chore(&["postgres"])).after(&[TEST_PROGRAMS]),
     Step::full("real agents", Work::Chore(&["agents", "some"])).after(&[TEST_PROGRAMS]),
     Step::full("viewer in a browser", Work::Chore(&["browser"])).after(&[TEST_PROGRAMS]),
 ];

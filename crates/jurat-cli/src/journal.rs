@@ -1,11 +1,11 @@
-//! `jurat journal`: what the journal of a project holds, removing answers from it, and adding those of shards.
+//! `jurat journal`: what the journal of a project holds, removing answers from it, adding those of shards, and sending them to the journal of a team.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use jurat::{Added, Removed};
+use jurat::{Added, Pushed, Removed};
 use jurat_core::report::journal::JournalReport;
 use jurat_format::duration::parse_duration;
 use jurat_format::problem::listed_all;
@@ -18,7 +18,7 @@ use crate::failure::{Failure, exit};
 use crate::format::{Format, FormatOption, style};
 use crate::progress::window;
 
-/// Prints what the journal (the response cache) holds, removes responses from it, and adds those of shards
+/// Prints what the journal (the response cache) holds, removes responses from it, adds those of shards, and sends them to the journal of a team
 ///
 /// The journal stores every response that was paid for, by the content of its request, so that no run pays for it again. Only this command removes
 /// responses.
@@ -36,6 +36,7 @@ enum What {
     Stats(Stats),
     Clean(Clean),
     Add(Add),
+    Push(Push),
 }
 
 /// Prints the number of cached responses, by model and age
@@ -71,6 +72,19 @@ struct Add {
     format: FormatOption,
 }
 
+/// Sends the responses of this project to the journal that the team shares
+///
+/// Runs send their responses themselves. This command sends what they could not, because the server was not reached, and what was there before the project had a shared journal. What the server has already is
+/// not sent again.
+#[derive(Args)]
+struct Push {
+    /// Address of the shared journal, without a password: `postgresql://USER@HOST/DATABASE` [default: `JURAT_SHARED_JOURNAL`]
+    #[arg(value_name = "URL")]
+    address: Option<String>,
+    #[command(flatten)]
+    format: FormatOption,
+}
+
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct Which {
@@ -92,6 +106,7 @@ impl Journal {
             Some(What::Stats(it)) => stats(it.format.get()),
             Some(What::Clean(it)) => it.clean(),
             Some(What::Add(it)) => it.add(),
+            Some(What::Push(it)) => it.push(),
         })
     }
 }
@@ -142,6 +157,25 @@ impl Add {
                 let files = counted(segments, "segment");
                 writeln!(out, "{} added, {known} known, from {files}{cut}", counted(new, "answer"))?;
             }
+        }
+        Ok(Exit::Good)
+    }
+}
+
+impl Push {
+    fn push(&self) -> Result<Exit, Failure> {
+        let Some(journal) = jurat::Journal::open(".")? else {
+            return Err(Failure::Reason("this project has no journal: there is nothing to send".to_owned()));
+        };
+        let Pushed { new, known } = journal.push(self.address.as_deref())?;
+        let mut out = io::stdout().lock();
+        match self.format.get() {
+            Format::Json => {
+                let counts = [("version", 1), ("sent", new), ("known", known)];
+                let members = counts.map(|(key, n)| (key, Val::from(n))).into_iter().collect();
+                writeln!(out, "{}", Val::Map(members).to_json())?;
+            }
+            Format::Text => writeln!(out, "{} sent, {known} known", counted(new, "answer"))?,
         }
         Ok(Exit::Good)
     }

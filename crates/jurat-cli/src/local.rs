@@ -293,7 +293,8 @@ pub(crate) fn passed_on(options: &RunOptions) -> Vec<String> {
     let timeout = options.request_timeout.map(|it| ["--request-timeout".to_owned(), written(it)]);
     let flags = [("--keep-going", options.keep_going), ("--stream", options.stream), ("--durable", options.durable)];
     let flags = flags.into_iter().filter(|it| it.1).map(|it| it.0.to_owned());
-    timeout.into_iter().flatten().chain(flags).collect()
+    let shared = options.shared_journal.clone().map(|it| ["--shared-journal".to_owned(), it]);
+    timeout.into_iter().chain(shared).flatten().chain(flags).collect()
 }
 
 /// A time as the command reads it.

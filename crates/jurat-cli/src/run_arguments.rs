@@ -61,7 +61,7 @@ impl<V: Verb> RunArguments<V> {
 
 impl<V: Verb> Args for RunArguments<V> {
     fn augment_args(command: Command) -> Command {
-        command.args(OPTIONS.iter().filter(|it| V::takes(it)).map(argument))
+        command.args(OPTIONS.iter().filter(|it| V::takes(it)).map(argument::<V>))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -86,11 +86,14 @@ const LAST: usize = 1000;
 const ALL_ROWS: &str = "all";
 const NEEDED_ROWS: &str = "needed";
 
-fn argument(option: &'static RunOption) -> Arg {
+fn argument<V: Verb>(option: &'static RunOption) -> Arg {
     let jurat::Argument { long, short, alias, value, heading, conflicts, requires, .. } = &option.argument;
     // The command is made once in a process.
     let long = long.unwrap_or_else(|| option.name.replace('_', "-").leak());
-    let mut argument = Arg::new(option.name).long(long).help(option.help.trim()).conflicts_with_all(*conflicts);
+    // What the verb does not take conflicts with nothing.
+    let is_taken = |name: &&&str| OPTIONS.iter().any(|it| it.name == **name && V::takes(it));
+    let conflicts = conflicts.iter().filter(is_taken);
+    let mut argument = Arg::new(option.name).long(long).help(option.help.trim()).conflicts_with_all(conflicts);
     if let Some(heading) = heading {
         argument = argument.help_heading(*heading);
     }

@@ -17,7 +17,7 @@ use crate::failure::{Failure, exit};
 use crate::format::{Format, FormatOption, GraphFormat, style};
 use crate::progress::window;
 use crate::rendered_run::{self, note_missing_rows};
-use crate::run_name::LATEST;
+use crate::run_name::{LATEST, merged_shards};
 use crate::variant::VariantOptions;
 
 /// Shows a run: as a whole, one case, or the cases with a certain verdict
@@ -176,6 +176,9 @@ impl Show {
     fn opened(&self) -> Result<(Run, Option<&str>, Option<&str>), Failure> {
         let case = self.case.as_deref().or(self.of_run.as_deref());
         let name = Some(self.run.as_str()).filter(|it| *it != LATEST);
+        if let Some(file) = merged_shards(&self.run)? {
+            return Ok((Run::open(file)?, name, case));
+        }
         let unknown = match Run::find_file(".", &self.run) {
             Ok(file) => return Ok((Run::open(file)?, name, case)),
             Err(unknown) => unknown,

@@ -20,7 +20,7 @@ use crate::run_name::run_file;
 /// machine, forward its port: `ssh -L 7411:127.0.0.1:7411 HOST`.
 #[derive(Args)]
 pub(crate) struct View {
-    /// The runs: files, beginnings of their names, or `latest`; one is shown, several are compared, the first is the base [default: all runs of the project]
+    /// The runs: files, beginnings of their names, `latest`, or directories of shards, also while they run; one is shown, several are compared, the first is the base [default: all runs of the project]
     runs: Vec<String>,
     /// Port to listen on; 0 takes any that is free [default: 7411, or the next that is free up to 7420]
     #[arg(long, value_name = "N")]

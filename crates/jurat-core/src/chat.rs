@@ -30,6 +30,8 @@ pub enum Turn {
     Each { items: Items, name: String, turns: Vec<Turn> },
     /// Messages of the row, as `{role, content}`.
     From(FieldPath),
+    /// A mark after the messages before it: the provider may cache everything up to here.
+    Cached,
 }
 
 choices! {
@@ -88,17 +90,28 @@ impl Chat {
         Chat { turns: vec![Turn::Said { speaker: Speaker::User, content }], home: PathBuf::new() }
     }
 
-    /// The messages, given what is known of files.
-    pub fn bound(&self, context: Context<'_>, files: &FoundFiles) -> Result<Vec<Message>, Unbound> {
-        let mut binding = Binding { files, needed: Vec::new(), messages: Vec::new() };
+    /// The messages after those that are there, and the places of those that a provider may cache to, given what is known of files.
+    pub fn bind(
+        &self,
+        messages: Vec<Message>,
+        context: Context<'_>,
+        files: &FoundFiles,
+    ) -> Result<(Vec<Message>, Vec<u32>), Unbound> {
+        let n_before = messages.len();
+        let mut binding = Binding { files, needed: Vec::new(), messages, cached: Vec::new() };
         binding.turns(&self.turns, context)?;
         if !binding.needed.is_empty() {
             return Err(Unbound::Files(binding.needed));
         }
-        if binding.messages.is_empty() {
+        if binding.messages.len() == n_before {
             return Err(Unbound::Fault("there is no message to send".to_owned()));
         }
-        Ok(binding.messages)
+        Ok((binding.messages, binding.cached))
+    }
+
+    /// Whether a message says that a provider may cache what ends with it.
+    pub fn is_cached(&self) -> bool {
+        self.turns.contains(&Turn::Cached)
     }
 
     /// It as an author may write it, without a file for texts and examples.
@@ -107,7 +120,7 @@ impl Chat {
             [Turn::Said { speaker: Speaker::User, content }] if let [Content::Text(prompt)] = content.as_slice() => {
                 prompt.written()
             }
-            turns => object([("messages", turns.iter().map(written_turn).collect())]),
+            turns => object([("messages", written_turns(turns))]),
         }
     }
 
@@ -128,7 +141,10 @@ impl Chat {
 
     /// Whether how much it says depends on more than the values of its placeholders: lists, templates, files.
     pub fn is_open_ended(&self) -> bool {
-        let is_plain = |it: &Turn| matches!(it, Turn::Said { content, .. } if content.iter().all(|it| matches!(it, Content::Text(_))));
+        let is_plain = |it: &Turn| {
+            *it == Turn::Cached
+                || matches!(it, Turn::Said { content, .. } if content.iter().all(|it| matches!(it, Content::Text(_))))
+        };
         !self.turns.iter().all(is_plain) || self.prompts().iter().any(|it| it.is_template())
     }
 }
@@ -141,13 +157,29 @@ fn texts<'c>(turns: &'c [Turn], prompts: &mut Vec<&'c Prompt>) {
                 Content::Media(_, Source::Value(_)) => None,
             })),
             Turn::Each { turns, .. } => texts(turns, prompts),
-            Turn::From(_) => {}
+            Turn::From(_) | Turn::Cached => {}
         }
     }
 }
 
 fn object<const N: usize>(members: [(&'static str, Value); N]) -> Value {
     Val::Map(members.into_iter().collect())
+}
+
+/// The name of the mark of a message that a provider may cache to.
+pub(crate) const PROMPT_CACHE: &str = "prompt_cache";
+
+fn written_turns(turns: &[Turn]) -> Value {
+    let mut written: Vec<Value> = Vec::with_capacity(turns.len());
+    for turn in turns {
+        match (turn, written.last_mut()) {
+            (Turn::Cached, Some(Val::Map(message))) => {
+                message.insert(PROMPT_CACHE.into(), Val::Bool(true));
+            }
+            (turn, _) => written.push(written_turn(turn)),
+        }
+    }
+    Val::List(written)
 }
 
 fn written_turn(turn: &Turn) -> Value {
@@ -164,10 +196,11 @@ fn written_turn(turn: &Turn) -> Value {
                 Items::Path(path) => Val::from(path.to_string()),
                 Items::Rows(rows) => Val::List(rows.to_vec()),
             };
-            let messages = turns.iter().map(written_turn).collect();
+            let messages = written_turns(turns);
             object([("each", items), ("as", Val::from(name.clone())), ("messages", messages)])
         }
         Turn::From(path) => object([("from", Val::from(path.to_string()))]),
+        Turn::Cached => Val::Null,
     }
 }
 
@@ -183,6 +216,8 @@ struct Binding<'f> {
     files: &'f FoundFiles,
     needed: Vec<FileRef>,
     messages: Vec<Message>,
+    /// The places of messages that a provider may cache to.
+    cached: Vec<u32>,
 }
 
 impl Binding<'_> {
@@ -202,6 +237,11 @@ impl Binding<'_> {
             }
             Turn::Each { items, name, turns } => self.each(items, name, turns, context),
             Turn::From(path) => self.of_row(path, context),
+            Turn::Cached => {
+                let last = self.messages.len().checked_sub(1).and_then(|it| u32::try_from(it).ok());
+                self.cached.extend(last.filter(|it| !self.cached.contains(it)));
+                Ok(())
+            }
         }
     }
 

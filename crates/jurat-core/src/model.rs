@@ -13,6 +13,7 @@ use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Map, Node, Span, Spanned, Val, Value};
 
 use crate::application::{self, REQUEST, RESPONSE, ReplyPaths, RequestText};
+use crate::effect::MOST_LOGPROBS;
 use crate::foreign;
 
 /// A model and how it is asked.
@@ -150,6 +151,11 @@ const TOP_P: Field<f64> =
 const MAX_TOKENS: Field<i64> =
     Field::optional("max_tokens", shape::integer::<1>(), "maximum number of output tokens of a reply");
 const SEED: Field<i64> = Field::optional("seed", shape::integer::<0>(), "the seed of sampling");
+const LOGPROBS: Field<i64> = Field::optional(
+    "logprobs",
+    Shape::new(Form::Integer(0), logprobs),
+    "asks for the probability of each token of a reply, with this number of other likely tokens in its place, 0 to 20",
+);
 const EXTRA: Field<()> = Field::optional(
     "extra",
     Shape::new(Form::Map(&Form::Any), object),
@@ -219,7 +225,7 @@ macro_rules! sent {
     };
 }
 
-static SETTINGS: [Setting; 17] = [
+static SETTINGS: [Setting; 18] = [
     placed!(BASE_URL, base_url),
     placed!(API_KEY_ENV, api_key_env),
     placed!(API_KEY_COMMAND, api_key_command),
@@ -231,6 +237,7 @@ static SETTINGS: [Setting; 17] = [
     sent!(MAX_TOKENS),
     sent!(SEED),
     sent!(REASONING),
+    sent!(LOGPROBS),
     sent!(EXTRA),
     placed!(PRICE, price),
     sent!(STRUCTURED),
@@ -332,6 +339,16 @@ fn reasoning(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<(
         return None;
     }
     Some(())
+}
+
+fn logprobs(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<i64> {
+    let count = reading.integer(what, 0, node)?;
+    if count > i64::from(MOST_LOGPROBS) {
+        let problem = Problem::new(&codes::WRONG_VALUE, format!("{what} is at most {MOST_LOGPROBS}, not {count}"));
+        reading.problem(problem.at(node.span, "too many").help("no provider gives more tokens in one place"));
+        return None;
+    }
+    Some(count)
 }
 
 fn object(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<()> {

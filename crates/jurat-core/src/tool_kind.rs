@@ -64,26 +64,33 @@ fn is_of_server(name: &str) -> bool {
 static NAMES: &[(ToolKind, &[&str])] = &[
     (ToolKind::Shell, &[
         "bash", "shell", "exec", "exec_shell", "exec_command", "run_command", "run_shell_command", "command_execution", "local_shell", "execute_bash",
-        "bash_output", "bashoutput", "kill_shell", "killshell", "killbash", "process", "terminal", "monitor", "write_stdin",
+        "bash_output", "bashoutput", "kill_shell", "killshell", "killbash", "process", "terminal", "monitor", "write_stdin", "read_bash", "write_bash", "stop_bash",
+        "list_bash",
     ]),
-    (ToolKind::Read, &["read", "read_file", "read_many_files", "notebookread", "view", "view_image", "lsp"]),
+    (ToolKind::Read, &["read", "read_file", "read_many_files", "notebookread", "view", "view_image", "read_image", "lsp"]),
     (ToolKind::Write, &[
-        "write", "write_file", "create_file", "edit", "edit_file", "multiedit", "multi_edit", "replace", "str_replace", "str_replace_editor",
-        "str_replace_based_edit_tool", "notebookedit", "notebook_edit", "patch", "apply_patch", "file_change", "insert",
+        "write", "write_file", "create", "create_file", "edit", "edit_file", "multiedit", "multi_edit", "replace", "str_replace", "str_replace_editor",
+        "str_replace_based_edit_tool", "file_editor", "notebookedit", "notebook_edit", "patch", "apply_patch", "file_change", "insert",
     ]),
     (ToolKind::Search, &[
-        "grep", "grep_search", "search_file_content", "glob", "find", "find_files", "ls", "list", "list_directory", "list_dir", "list_files", "codesearch",
+        "grep", "grep_search", "search_file_content", "glob", "find", "find_files", "ls", "list", "list_directory", "list_dir", "list_files", "codesearch", "tree",
+        "analyze",
     ]),
     (ToolKind::Web, &[
         "web_search", "websearch", "google_web_search", "web_fetch", "webfetch", "fetch", "browser",
     ]),
     (ToolKind::Plan, &[
         "todowrite", "todo_write", "todoread", "todo_read", "write_todos", "todo_list", "update_plan", "enter_plan_mode", "enterplanmode",
-        "exit_plan_mode", "exitplanmode", "taskcreate", "taskupdate", "tasklist", "taskget",
+        "exit_plan_mode", "exitplanmode", "taskcreate", "taskupdate", "tasklist", "taskget", "todo__todo_write", "task_tracker",
     ]),
-    (ToolKind::Agent, &["task", "agent", "invoke_agent", "sessions_spawn", "subagents"]),
-    (ToolKind::Skill, &["skill", "activate_skill"]),
+    (ToolKind::Agent, &["task", "agent", "invoke_agent", "sessions_spawn", "subagents", "delegate", "read_agent", "write_agent", "list_agents"]),
+    (ToolKind::Skill, &["skill", "activate_skill", "load_skill", "load"]),
     (ToolKind::Mcp, &["list_mcp_resources", "read_mcp_resource", "listmcpresources", "listmcpresourcestool", "readmcpresource", "readmcpresourcetool"]),
+    // Tools of Goose itself, which it names as it does those of servers.
+    (ToolKind::Other, &[
+        "apps__create_app", "apps__delete_app", "apps__iterate_app", "apps__list_apps", "extensionmanager__manage_extensions",
+        "extensionmanager__search_available_extensions",
+    ]),
 ];
 
 #[cfg(test)]
@@ -94,15 +101,15 @@ mod tests {
     #[test]
     fn names_of_agents_have_kinds() {
         for (names, kind) in [
-            ("Bash exec run_shell_command command_execution bash exec_shell", "shell"),
+            ("Bash exec run_shell_command command_execution bash exec_shell read_bash", "shell"),
             ("Read read_file", "read"),
             ("Write Edit replace file_change write_file apply_patch", "write"),
-            ("Grep Glob list_directory grep_search find", "search"),
+            ("Grep Glob list_directory grep_search find tree", "search"),
             ("WebFetch google_web_search", "web"),
-            ("TodoWrite write_todos", "plan"),
-            ("Task invoke_agent", "agent"),
+            ("TodoWrite write_todos todo__todo_write", "plan"),
+            ("Task invoke_agent delegate", "agent"),
             ("mcp__time__now mcp_time_now time__now time.now", "mcp"),
-            ("bash_history reader .now time. __now", "other"),
+            ("bash_history reader .now time. __now apps__create_app", "other"),
         ] {
             for name in names.split(' ') {
                 assert_eq!(ToolKind::of(name).name(), kind, "{name}");

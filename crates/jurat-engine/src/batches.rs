@@ -238,6 +238,7 @@ impl<'b> Batches<'b> {
             only: None,
             rerun: None,
             defined: Mutex::default(),
+            unseen: None,
         };
         let mut block = BlockBuilder::new(store.plan.tasks.len(), store.layout.n_variants());
         let (mut texts, mut opened) = (RowTexts::of(self.batch, rows)?, Vec::new());
@@ -447,6 +448,7 @@ impl<'b> AskingBatches<'b> {
                 perform: &self.models,
                 log: None,
                 journal: self.journal.as_ref().map(AnswerStore::from),
+                shared: None,
                 not_before_ms: self.not_before_ms,
             },
             log: OutcomeLog::Batch { answers: self.answers.as_ref(), happened: &happened },

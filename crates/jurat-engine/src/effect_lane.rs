@@ -67,7 +67,6 @@ impl EffectLane<'_> {
         let mut open: BTreeMap<u64, RowId<'static>> = BTreeMap::new();
         let mut is_held_up = false;
         let mut waiting: VecDeque<OpenCase> = VecDeque::new();
-        let mut newest: Option<u64> = None;
         let mut is_closed = false;
         let mut flush = tokio::time::interval(BLOCK_TIME);
         flush.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -108,8 +107,6 @@ impl EffectLane<'_> {
                     is_closed = next.is_none();
                     waiting.extend(next.unwrap_or_default());
                     debug_assert!(waiting.iter().is_sorted_by_key(|it| it.turn));
-                    debug_assert!(waiting.front().is_none_or(|it| newest.is_none_or(|newest| newest < it.turn)));
-                    newest = waiting.back().map(|it| it.turn).or(newest);
                 }
                 _ = flush.tick() => {
                     self.effects.rest()?;

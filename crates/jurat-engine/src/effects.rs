@@ -8,6 +8,8 @@
 //! | `--fresh` | use | ask again | use if it was given since this run began | ask |
 //! | `--replay` | use | reproduce | never read | "diverged" |
 //!
+//! What the journal does not have is looked for in the journal of the team, where there is one, before it is asked; the answer goes into the project's own.
+//!
 //! A shard that has segments uses them in place of the journal, however old they are: all of them are answers of this run.
 //!
 //! No case sees an outcome before the commit that holds it. For what the journal stores that is the journal's; a copy of what was there before is waited for
@@ -35,6 +37,7 @@ use crate::breaker::Breaker;
 use crate::clock::{Asked as ClockAsked, Clock};
 use crate::perform::{ActionContext, Activity, Call, Perform};
 use crate::recording::{Recorded, Recording};
+use crate::sharing::Sharing;
 use crate::tally::{Tally, taken};
 use crate::{CaseLabel, Progress, Roles, RunError, Stop};
 
@@ -46,6 +49,8 @@ pub(crate) enum Source<'r> {
         /// The log of the run that is resumed.
         log: Option<&'r RunLog>,
         journal: Option<AnswerStore<'r>>,
+        /// The journal of a team, for what this one does not have.
+        shared: Option<&'r Sharing>,
         /// Answers of the journal that are older are not used.
         not_before_ms: Option<u64>,
     },
@@ -142,6 +147,8 @@ struct Found {
     is_awaited: bool,
     /// The outcome as the journal has it, when it comes from there.
     copied: Option<String>,
+    /// When it was given, in milliseconds since 1970, where that journal is the team's: this project's is to have it, too.
+    of_team: Option<u64>,
 }
 
 impl Found {
@@ -156,6 +163,7 @@ impl Found {
             is_logged: false,
             is_awaited: false,
             copied: None,
+            of_team: None,
         }
     }
 }
@@ -288,7 +296,7 @@ impl Effects<'_> {
         max_requests: u32,
         context: &ActionContext<'_>,
     ) -> Result<Found, RunError> {
-        let Source::World { perform, log, journal, not_before_ms } = &self.source else {
+        let Source::World { perform, log, journal, shared, not_before_ms } = &self.source else {
             unreachable!("a recording is not the world")
         };
         let Some(performer) = perform.performer(request) else {
@@ -351,6 +359,13 @@ impl Effects<'_> {
             if !matches!(&outcome, Outcome::Fault(fault) if is_late(fault)) {
                 return Ok(found(outcome, true, attempt));
             }
+        }
+        if let Some(shared) = shared.filter(|_| is_awaited)
+            && let Some(answer) = shared.find(key, *not_before_ms).await
+            && let Ok(outcome) = read_outcome(request.kind(), &answer.outcome)
+        {
+            let (copied, of_team) = (Some(answer.outcome), Some(answer.at_ms));
+            return Ok(Found { is_awaited, copied, of_team, ..found(outcome, true, attempt) });
         }
         let asked = Asked { request, key, not_before_ms: *not_before_ms, max_requests };
         let outcome = self.performed(*perform, at, asked, context).await;
@@ -475,7 +490,8 @@ impl Effects<'_> {
         let is_new = !found.is_reused && found.copied.is_none() && matches!(self.source, Source::World { .. });
         let journal = is_new
             && request.reuse(&found.outcome, found.is_shared) == Reuse::OtherRuns
-            && !self.is_error(at, &found.outcome, max_requests);
+            && !self.is_error(at, &found.outcome, max_requests)
+            || found.of_team.is_some();
         if let OutcomeLog::Batch { answers, happened } = &self.log {
             if journal {
                 locked(&happened.answers).insert(found.key, found.outcome.clone());
@@ -485,7 +501,7 @@ impl Effects<'_> {
                 return Ok(found.outcome);
             }
         }
-        let is_safe = found.copied.is_some();
+        let is_safe = found.copied.is_some() && found.of_team.is_none();
         let effect = RecordedEffect {
             case_ix: at.case_ix,
             site: at.site,
@@ -494,7 +510,7 @@ impl Effects<'_> {
             kind: stored.kind.to_owned(),
             model: stored.performer,
             served: answer.and_then(|it| it.served.model.clone()),
-            at_ms: answer.map_or_else(|| (self.now_ms)(), |it| it.at_ms),
+            at_ms: found.of_team.or(answer.map(|it| it.at_ms)).unwrap_or_else(|| (self.now_ms)()),
             request: stored.request,
             outcome: found.copied.unwrap_or_else(|| outcome_json(&found.outcome)),
             reused: found.is_reused,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jurat_core::calibration::JudgeParts;
 use jurat_core::chat::Chat;
+use jurat_core::judge::SoftScore;
 use jurat_core::plan::TaskIx;
 use jurat_core::suite::{EvaluatorKind, Judge, Model, Suite, Task, TaskKind, UsedJudge};
 use jurat_store::run::TaskHead;
@@ -93,7 +94,13 @@ fn asking_parts(judge: &Judge, models: &[(String, String)]) -> impl Iterator<Ite
     ]
     .into_iter()
     .map(|(name, it)| (name.to_owned(), it));
-    parts.chain(used)
+    parts.chain(used).chain(judge.soft.as_ref().map(|it| ("soft score".to_owned(), soft_text(&it.value))))
+}
+
+/// The field whose labels are weighed, and what each counts.
+pub(crate) fn soft_text(soft: &SoftScore) -> String {
+    let labels = soft.labels().iter().map(|it| format!("{} {}", it.name, it.value));
+    [soft.field().to_owned()].into_iter().chain(labels).collect::<Vec<_>>().join("\n")
 }
 
 /// The questions of a judge file after the first, what it computes from the replies, and where its inputs come from.

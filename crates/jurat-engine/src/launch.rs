@@ -13,11 +13,12 @@ use jurat_core::suite::{EvaluatorKind, Records, RowSource, Suite, unusable_code}
 use jurat_format::problem::{Problem, listed_all};
 use jurat_format::source::Sources;
 use jurat_model::{BatchOptions, Batches, Proxies, Supervisor, Toolbox, TransportOptions};
+use jurat_postgres::Address;
 use jurat_sandbox::worker::SUPERVISE;
 use jurat_sandbox::{Program, Refused};
 use jurat_store::DatabaseError;
 use jurat_store::Project;
-use jurat_store::journal::{AnswerStore, Journal, Segments};
+use jurat_store::journal::{AnswerStore, Journal, Segments, SharedError};
 use jurat_store::records::RowNames;
 use jurat_store::run::{
     Document, Resumes, RunFileError, RunHead, RunReader, SourceFile, SourceHead, TaskHead, Variant, WriteError,
@@ -30,10 +31,12 @@ use crate::definition::{documents, suite_hash};
 use crate::evaluators::{Evaluators, Workers};
 use crate::models::OpenModels;
 use crate::options::RecordedOptions;
+use crate::perform::Perform;
 use crate::requirements::{Met, Place, require, require_roles};
 use crate::roles::main_folder;
 use crate::run::{Job, Mode, Ran, Target, now_ms, run};
 use crate::shards::Answers;
+use crate::sharing::{BadSharedJournal, Ended as SharedEnded, Sharing, shared_address};
 use crate::stopping::{CERTAIN, StopWatch, StoppingRecord, Wanted, watch};
 use crate::variants::{Asked, variants};
 use crate::{
@@ -66,6 +69,8 @@ pub struct Launched {
     pub ran: Ran,
     /// Whether it resumed one that was interrupted.
     pub resumed: bool,
+    /// What became of the shared journal, where there is one.
+    pub shared: Option<SharedEnded>,
 }
 
 /// Why a definition could not be run.
@@ -96,6 +101,9 @@ pub enum LaunchError {
     /// The part of a rate that the process has is nothing.
     #[error(transparent)]
     Share(#[from] BadShare),
+    /// The journal of the team has no usable address.
+    #[error(transparent)]
+    SharedJournal(#[from] BadSharedJournal),
     /// It cannot be stopped when enough is known.
     #[error(transparent)]
     Stop(#[from] StopError),
@@ -144,6 +152,10 @@ pub struct Beginning<'b> {
     pub set_aside: Option<&'b Path>,
     /// The models whose requests are sent by themselves, although batches were wanted.
     pub unbatched: Vec<String>,
+    /// The shared journal that cannot be reached, and why.
+    pub unreachable: Option<(String, SharedError)>,
+    /// Whether batches were wanted and cases run one after the other, so that each batch has the requests of one case.
+    pub batches_one_case: bool,
 }
 
 /// Called when a run begins.
@@ -172,6 +184,7 @@ pub fn launch(
     if ready.is_some() {
         roles.allow(&limits)?;
     }
+    let shared_at = if ready.is_some() && plan.asks() { shared_journal(options, world)? } else { None };
     let (variants, asked) = variants_of(plan, &roles.subjects, repeat);
     let recorded = RecordedOptions::new(options, repeat, selection.rerun.as_ref());
     let given = options.rows_digest.as_deref();
@@ -226,10 +239,14 @@ pub fn launch(
             (Some(models), answers)
         }
     };
+    let shown = shared_at.as_ref().map(ToString::to_string);
+    let mut sharing = answers.journal.as_ref().zip(shared_at).map(|(journal, address)| Sharing::open(address, journal));
+    let unreachable = shown.zip(sharing.as_mut().and_then(|it| it.1.take()));
     let mode = match (&recording, &models) {
         (Some(recording), _) => Mode::Replay(&**recording, &roles),
         (None, Some(models)) => {
-            Mode::Ask { perform: models, journal: answers.store(), fresh: options.fresh, max_age: options.max_age }
+            let (journal, shared) = (answers.store(), sharing.as_ref().map(|it| &it.0));
+            Mode::Ask { perform: models, journal, shared, fresh: options.fresh, max_age: options.max_age }
         }
         (None, None) => unreachable!("models are opened for what is not replayed"),
     };
@@ -239,6 +256,8 @@ pub fn launch(
         is_resumed: resumed.is_some(),
         set_aside: answers.set_aside.as_deref(),
         unbatched: unbatched.into_iter().map(str::to_owned).collect(),
+        unreachable,
+        batches_one_case: options.batch && models.as_ref().is_some_and(Perform::is_sequential),
     });
     let job = Job {
         plan,
@@ -261,7 +280,18 @@ pub fn launch(
         shard: options.shard.as_ref(),
     };
     let ran = run(&job, target, world.stdin, stop, progress).map_err(|error| run_failure(world.project, error))?;
-    Ok(Launched { ran, resumed: resumed.is_some() })
+    let shared = sharing.map(|it| it.0.end());
+    Ok(Launched { ran, resumed: resumed.is_some(), shared })
+}
+
+/// The journal that a team shares. A shard that may be run on another machine has none.
+fn shared_journal(options: &RunOptions, world: &World<'_>) -> Result<Option<Address>, BadSharedJournal> {
+    let is_apart = options.shard.as_ref().is_some_and(|it| it.answers == Answers::Own);
+    match (is_apart, &options.shared_journal) {
+        (true, Some(_)) => Err(BadSharedJournal::Shard),
+        (true, None) => Ok(None),
+        (false, given) => shared_address(given.as_deref(), world.resources.env),
+    }
 }
 
 /// Where paid answers are. A shard that may be run on another machine has segments, any other run the journal of its project.

@@ -53,11 +53,13 @@ mod run;
 mod scenario_graph;
 mod scripts;
 pub mod shards;
+pub mod sharing;
 mod slice;
 mod stop;
 mod stopping;
 mod tally;
 mod task_report;
+mod unseen;
 mod variants;
 pub mod view;
 

@@ -240,7 +240,7 @@ run_options! {
     /// Timeout of one request [default: 5m]
     request_timeout: Time, Argument { value: "TIME", ..LIMITS };
     /// Send requests in batches, at half the price, to providers that have them (OpenAI, Anthropic); a batch may take up to a day
-    batch: Flag, Argument { conflicts: &["replay", "stop_when"], ..LIMITS };
+    batch: Flag, Argument { conflicts: &["replay", "stop_when"], verbs: &["plan"], ..LIMITS };
     /// Longest time between two looks at a batch [default: 1m]
     batch_poll: Time, Argument { value: "TIME", requires: Some("batch"), ..LIMITS };
     /// Stop at the first case that fails or ends with an error; with `--gate`, when the gate is certain to fail
@@ -263,6 +263,8 @@ run_options! {
     max_age: Time, Argument { value: "TIME", conflicts: &["fresh", "replay"], ..CACHE };
     /// Take all responses and errors from a run (a file, the beginning of its name, `latest`) or a file of recorded effects; makes no requests
     replay: Recording, Argument { value: "RUN", ..CACHE };
+    /// Use responses of a journal that a team shares, and send it new ones: `postgresql://USER@HOST/DATABASE`, or `none` [default: `JURAT_SHARED_JOURNAL`]
+    shared_journal: Text, Argument { value: "URL", conflicts: &["replay"], ..CACHE };
     /// Request streamed responses
     stream: Flag, CACHE;
     /// Which rows to copy into the run file

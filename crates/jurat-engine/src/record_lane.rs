@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use jurat_compare::expression::Interrupt;
-use jurat_core::case::CaseState;
+use jurat_core::case::{CaseState, Room};
 use jurat_core::plan::CaseSource;
 use jurat_core::verdict::{CaseVerdict, StopReason};
 use jurat_format::value::{Record, Val};
@@ -19,6 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::case_source::OpenCase;
 use crate::case_store::{CaseStore, Done, place};
 use crate::rows::{Batch, BatchRow, Rows, id_text, may_be_refused};
+use crate::unseen::Unseen;
 use crate::{Rerun, RunError};
 
 /// How many ids are held for finding a second row with the same one at once. Files that repeat ids mostly do so from the beginning.
@@ -41,6 +42,8 @@ pub(crate) struct RecordLane<'r> {
     pub(crate) rerun: Option<&'r Rerun>,
     /// The cases of the definition that run among the rows, in order; none where they come before all rows.
     pub(crate) defined: Mutex<VecDeque<OpenCase>>,
+    /// What opens cases ahead of their turns; `None` when all are opened in order.
+    pub(crate) unseen: Option<&'r Unseen<'r>>,
 }
 
 impl RecordLane<'_> {
@@ -71,7 +74,10 @@ impl RecordLane<'_> {
             }
             for row in batch.iter() {
                 self.begin_before(row.turn, &mut opened);
-                self.row(&mut block, &mut opened, row)?;
+                match self.unseen.filter(|_| batch.is_ahead) {
+                    Some(unseen) => self.row_ahead(unseen, &mut opened, row)?,
+                    None => self.row(&mut block, &mut opened, row)?,
+                }
                 if opened.len() >= self.hand {
                     self.open(&mut opened)?;
                 }
@@ -103,6 +109,34 @@ impl RecordLane<'_> {
     fn hand_on(&self, block: &mut BlockBuilder) -> Result<(), RunError> {
         let n_cases = self.store.hand_on(block)?;
         self.store.progress.done.fetch_add(n_cases, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Opens the cases of a row that ask something new. What else is wrong with a row than a repeated id is reported in its turn.
+    fn row_ahead(&self, unseen: &Unseen<'_>, opened: &mut Vec<OpenCase>, row: BatchRow<'_>) -> Result<(), RunError> {
+        let (BatchRow { at, text, .. }, CaseStore { plan, layout, .. }) = (row, self.store);
+        let Ok(record) = self.rows.parsed(at, text) else { return Ok(()) };
+        let value = record.value.borrowed();
+        let base = self.rows.base(at.source, Record { value: value.borrowed(), ..record });
+        let Ok(id) = self.rows.id(at, &value, text) else { return Ok(()) };
+        self.admit(&id, at)?;
+        let (id_text, source) = (id_text(&id), layout.of_row(row.place));
+        for (variant, case_ix) in layout.cases(source) {
+            let room = Room::default();
+            let asked = unseen.asked(variant).filter(|_| plan.ask.is_some());
+            let case = self.rows.begin(plan, (&id_text, at.source), (&value, &base), asked, &room);
+            if self.runs(source, &id, variant) && unseen.is_new(&case) {
+                unseen.note(case_ix);
+                opened.push(OpenCase {
+                    case_ix,
+                    turn: case_ix.0,
+                    id: owned(id.clone()),
+                    place: place(at),
+                    text: text.into(),
+                    source,
+                });
+            }
+        }
         Ok(())
     }
 
@@ -187,7 +221,8 @@ impl RecordLane<'_> {
     /// Opens the cases of a source that are run.
     fn open_variants(&self, opened: &mut Vec<OpenCase>, first: &OpenCase) {
         for (variant, case_ix) in self.store.layout.cases(first.source) {
-            if matches!(first.source, CaseSource::Row(_)) || self.is_wanted(&first.id, variant) {
+            let is_opened = self.unseen.is_some_and(|it| it.is_opened(case_ix));
+            if !is_opened && self.runs(first.source, &first.id, variant) {
                 let turn = first.turn + variant as u64;
                 opened.push(OpenCase { case_ix, turn, ..first.clone() });
             }
@@ -195,8 +230,9 @@ impl RecordLane<'_> {
     }
 
     /// Whether a variant is run.
-    fn is_wanted(&self, id: &RowId<'_>, variant: usize) -> bool {
-        self.rerun.is_none_or(|it| it.has(&id_text(id), self.store.variants.get(variant)))
+    fn runs(&self, source: CaseSource, id: &RowId<'_>, variant: usize) -> bool {
+        let is_wanted = |it: &Rerun| it.has(&id_text(id), self.store.variants.get(variant));
+        matches!(source, CaseSource::Row(_)) || self.rerun.is_none_or(is_wanted)
     }
 
     /// Hands on the cases that ask.
@@ -236,6 +272,8 @@ impl RecordLane<'_> {
                 }
                 Ok(())
             }
+            // The row itself, when it is read again.
+            Some(known) if known == (at.source, at.number) => Ok(()),
             Some((source, number)) => {
                 let (first, second) =
                     ((source, number).min((at.source, at.number)), (source, number).max((at.source, at.number)));

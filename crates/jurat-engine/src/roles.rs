@@ -164,6 +164,21 @@ impl Resolving<'_> {
             for role in task.work.judge().into_iter().flat_map(|it| &it.models) {
                 self.one(role.name(), &self.task(task), "a panel names several roles");
             }
+            self.soft_score(task);
+        }
+    }
+
+    /// Notes judges whose soft score needs what a provider does not have.
+    fn soft_score(&mut self, task: &PlannedTask) {
+        let Some(judge) = task.work.judge().filter(|it| it.soft.is_some()) else { return };
+        for model in self.roles.models.iter().filter(|it| judge.models.contains(&it.role)) {
+            let Err(reason) = model.model.check_logprobs() else { continue };
+            let name = &model.model.name;
+            let message = format!("`{}` computes a soft score, which `{name}` cannot give: {reason}", task.id);
+            let written = self.suite.tasks.iter().find(|it| it.id.value == task.id).map(|it| &it.kind);
+            let soft = written.and_then(|it| if let suite::TaskKind::Judge(it) = it { it.soft.as_ref() } else { None });
+            let problem = Problem::new(&codes::BAD_MODEL, message);
+            self.problems.push(placed(problem, self.suite, soft.map(|it| it.span).or(model.place), "needs logprobs"));
         }
     }
 

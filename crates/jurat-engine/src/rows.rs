@@ -61,6 +61,8 @@ pub(crate) struct Batch {
     places: Option<Vec<u64>>,
     /// When the rows run, where that is not the order of their places.
     turns: Option<Vec<u64>>,
+    /// Whether only the cases run that ask something new; the others are read again.
+    pub(crate) is_ahead: bool,
 }
 
 /// A row of a batch.
@@ -77,7 +79,12 @@ pub(crate) struct BatchRow<'b> {
 impl Batch {
     /// Rows that run in an order of their own.
     pub(crate) fn ordered(chunk: Chunk, places: Vec<u64>, turns: Vec<u64>) -> Batch {
-        Batch { chunk, first: 0, places: Some(places), turns: Some(turns) }
+        Batch { chunk, first: 0, places: Some(places), turns: Some(turns), is_ahead: false }
+    }
+
+    /// The same rows, of which only the cases run that ask something new.
+    pub(crate) fn ahead(self) -> Batch {
+        Batch { is_ahead: true, ..self }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = BatchRow<'_>> {
@@ -230,7 +237,7 @@ impl<'r> Rows<'r> {
     /// The rows of a chunk that the filter and the tags select.
     fn selected(&self, selection: &Selection, mut chunk: Chunk, first: u64) -> Result<Batch, RunError> {
         if selection.takes_all() {
-            return Ok(Batch { chunk, first, places: None, turns: None });
+            return Ok(Batch { chunk, first, places: None, turns: None, is_ahead: false });
         }
         let mut selected = Vec::with_capacity(chunk.rows.len());
         for (ix, (at, text)) in chunk.iter().enumerate() {
@@ -243,7 +250,7 @@ impl<'r> Rows<'r> {
         }
         let places = selected.iter().map(|ix| first + *ix as u64).collect();
         chunk.rows = selected.into_iter().map(|ix| chunk.rows[ix].clone()).collect();
-        Ok(Batch { chunk, first, places: Some(places), turns: None })
+        Ok(Batch { chunk, first, places: Some(places), turns: None, is_ahead: false })
     }
 
     fn is_selected(&self, selection: &Selection, at: &RowAt, text: &str) -> Result<bool, RunError> {

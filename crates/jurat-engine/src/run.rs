@@ -29,10 +29,12 @@ use crate::effects::{Effects, OutcomeLog, Source};
 use crate::perform::{Activity, Perform};
 use crate::record_lane::RecordLane;
 use crate::recording::Recording;
-use crate::rows::{Rows, Selection};
+use crate::rows::{Batch, Rows, Selection};
 use crate::shards::{ShardJob, ShardPart};
+use crate::sharing::Sharing;
 use crate::stopping::StopWatch;
 use crate::tally::{MOST_LABELS, Tally};
+use crate::unseen::Unseen;
 use crate::variants::Asked;
 use crate::{Progress, Roles, RunError, Stop};
 
@@ -87,6 +89,8 @@ pub enum Mode<'m> {
         perform: &'m dyn Perform,
         /// Paid answers: of this project, or of the shard that is run.
         journal: Option<AnswerStore<'m>>,
+        /// The journal of a team.
+        shared: Option<&'m Sharing>,
         /// Whether answers from before this run are left alone.
         fresh: bool,
         /// How old an answer of the journal may be.
@@ -252,6 +256,8 @@ impl Going<'_> {
                 *failure = Some(error);
             }
         };
+        let unseen = if asks { Unseen::of(job, &rows, stop)? } else { None };
+        let unseen = unseen.as_ref();
         let (open, arriving) = tokio::sync::mpsc::channel(1);
         let lane = RecordLane {
             rows: &rows,
@@ -262,6 +268,7 @@ impl Going<'_> {
             only: self.only.as_ref(),
             rerun: job.selection.rerun.as_ref(),
             defined: Mutex::default(),
+            unseen,
         };
         thread::scope(|scope| {
             let (batches, waiting) = sync_channel(BATCHES);
@@ -301,12 +308,17 @@ impl Going<'_> {
             let (saying, said) = sync_channel::<()>(0);
             scope.spawn(move || store.report_progress(&said));
             scope.spawn(move || {
-                let mut each = |batch| {
+                let mut each = |batch: Batch| {
                     if deadline.is_some_and(|it| started.elapsed() >= it) {
                         stop.close(StopReason::Deadline);
                     }
                     if batches.send(batch).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
                 };
+                if unseen.is_some() {
+                    let mut ahead = |batch: Batch| each(batch.ahead());
+                    // What cannot be read now cannot be read again, and is reported then.
+                    let _ = rows.read(selection, n_defined, &mut std::io::empty(), stop, &mut ahead);
+                }
                 let read = match watch {
                     Some(watch) => watch.index.deliver(stop, &mut each),
                     None => rows
@@ -367,10 +379,11 @@ impl Going<'_> {
         let Going { job, writer, log, began_at_ms, stop, progress, started, .. } = *self;
         let source = match job.mode {
             Mode::Replay(recording, roles) => Source::Recording(recording, roles),
-            Mode::Ask { perform, journal, fresh, max_age } => Source::World {
+            Mode::Ask { perform, journal, shared, fresh, max_age } => Source::World {
                 perform,
                 log,
                 journal,
+                shared,
                 not_before_ms: not_before(fresh, max_age, began_at_ms, now_ms()),
             },
         };

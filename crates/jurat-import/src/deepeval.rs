@@ -3,7 +3,7 @@
 use jurat_format::value::{Val, Value};
 
 use crate::document::{Object, first_of, text};
-use crate::input::Content;
+use crate::input::{Content, Element, Input};
 use crate::kind::{Import, ImportError, Kind, counted};
 use crate::trace::present;
 
@@ -48,39 +48,43 @@ const MEMBERS: [(&[&str], &str); 8] = [
 ];
 
 fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
-    let mut lines: Vec<Value> = Vec::new();
     for input in import.inputs {
-        let mut found = Vec::new();
-        match &input.content {
-            Content::Text(table) => {
-                let mut reader = csv::Reader::from_reader(table.as_bytes());
-                let unreadable = |error: csv::Error| ImportError::unreadable(&input.name, error.to_string());
-                let header: Vec<String> = reader.headers().map_err(unreadable)?.iter().map(str::to_owned).collect();
-                for record in reader.records() {
-                    let record = record.map_err(unreadable)?;
-                    let row =
-                        header.iter().zip(&record).fold(Object::new(), |row, (key, cell)| row.with(key, text(cell)));
-                    found.push(row.into());
-                }
-            }
-            _ => {
-                for value in input.values() {
-                    found.extend(cases(&value?.1).to_vec());
-                }
-            }
-        }
-        for (ix, case) in found.iter().enumerate() {
-            lines.push(row(import, &format!("{}:{}", input.name, ix + 1), lines.len() + 1, case));
+        for (ix, case) in found(input)?.enumerate() {
+            let row = row(import, &format!("{}:{}", input.name, ix + 1), &case?);
+            import.row(&row)?;
         }
     }
-    import.summary.push(counted(lines.len(), "row"));
-    import.lines("rows.jsonl", &lines);
+    import.summary.push(counted(import.n_rows(), "row"));
+    import.rows_file("rows.jsonl");
     Ok(())
 }
 
-fn row(import: &mut Import<'_>, at: &str, number: usize, case: &Value) -> Value {
+type Cases<'i> = Box<dyn Iterator<Item = Result<Value, ImportError>> + 'i>;
+
+/// The cases of an input, one after the other.
+fn found(input: &Input) -> Result<Cases<'_>, ImportError> {
+    let Content::Text(table) = &input.content else {
+        let found = input.elements(&[&[], &["testCases"], &["test_cases"], &["goldens"], &["data"]]);
+        // A document that is neither a list nor a case has none.
+        let is_one = |it: &Result<Element, ImportError>| match it {
+            Ok(it) => it.ix.is_some() || is_case(&it.value),
+            Err(_) => true,
+        };
+        return Ok(Box::new(found.filter(is_one).map(|it| it.map(|it| it.value))));
+    };
+    let unreadable = |error: csv::Error| ImportError::unreadable(&input.name, error.to_string());
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let header: Vec<String> = reader.headers().map_err(unreadable)?.iter().map(str::to_owned).collect();
+    Ok(Box::new(reader.into_records().map(move |record| {
+        let record = record.map_err(unreadable)?;
+        let row = header.iter().zip(&record).fold(Object::new(), |row, (key, cell)| row.with(key, text(cell)));
+        Ok(row.into())
+    })))
+}
+
+fn row(import: &mut Import<'_>, at: &str, case: &Value) -> Value {
     let name = case.get("name").and_then(Val::as_str).filter(|it| !it.is_empty());
-    let id = format!("c{number}");
+    let id = format!("c{}", import.n_rows() + 1);
     let mut row = Object::new().with("id", text(&id));
     row.put_some("name", name.map(text));
     for (keys, into) in MEMBERS {

@@ -1,5 +1,7 @@
 //! Logs of Inspect, `.eval` archives and JSON: each sample becomes the run of an agent, with its target and its recorded scores.
 
+use std::io::Read as _;
+
 use jurat_core::artifact::{
     Identity, Provider, RunArtifact, RunFault, RunRequest, RunStatus, RunUsage, Timing, Tokens,
 };
@@ -7,8 +9,9 @@ use jurat_format::value::{Val, Value, parse_json};
 
 use crate::document::{Object, count_at, members, members_at, plain, text, text_at, texts};
 use crate::identifier;
-use crate::input::{Content, Input, MAX_BYTES};
+use crate::input::{Content, Input};
 use crate::kind::{Import, ImportError, Kind, counted};
+use crate::source::Source;
 use crate::trace::{Conversation, from_value};
 use crate::zip::Archive;
 
@@ -16,7 +19,7 @@ pub(crate) static KIND: Kind = Kind {
     name: "inspect",
     help: "a log of Inspect",
     recognises: |input| match &input.content {
-        Content::Zip(bytes) => is_log(bytes),
+        Content::Zip(source) => is_log(source.as_ref()),
         Content::Json(value, _) => {
             value.get("eval").is_some() && value.get("version").is_some() && value.get("samples").is_some()
         }
@@ -25,58 +28,78 @@ pub(crate) static KIND: Kind = Kind {
     read,
 };
 
-fn is_log(bytes: &[u8]) -> bool {
+fn is_log(source: &dyn Source) -> bool {
     // Of an archive that is cut off only the beginning can say what it is.
     const FIRST: [&[u8]; 3] = [b"_journal/", b"header.json", b"samples/"];
-    match Archive::open(bytes, MAX_BYTES) {
+    match Archive::open(source, MAX_UNPACKED) {
         Ok(archive) => archive.names().any(|it| it == "header.json" || it == "_journal/start.json"),
-        Err(_) => bytes.get(30..).is_some_and(|name| FIRST.iter().any(|it| name.starts_with(it))),
+        Err(_) => {
+            let mut head = Vec::new();
+            let read = source.open().and_then(|it| it.take(64).read_to_end(&mut head));
+            read.is_ok() && head.get(30..).is_some_and(|name| FIRST.iter().any(|it| name.starts_with(it)))
+        }
     }
 }
 
-/// A log: what was run, and its samples.
-struct Log {
-    header: Value,
-    samples: Vec<(String, Value)>,
-}
+/// The most bytes that the samples of a log have together. They are unpacked one by one.
+const MAX_UNPACKED: u64 = 64 << 30;
+
+/// The samples of a log, with the place of each.
+type Samples<'i> = Box<dyn Iterator<Item = Result<(String, Value), ImportError>> + 'i>;
 
 fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
     let mut suite = Suite::default();
     for input in import.inputs {
-        let log = log(input, import).map_err(|why| ImportError::unreadable(&input.name, why))?;
-        if matches!(log.header.get("invalidated"), Some(Val::Bool(true))) {
-            return Err(ImportError::unreadable(&input.name, "the log is marked as invalidated"));
+        let unreadable = |why: String| ImportError::unreadable(&input.name, why);
+        let (header, samples) = log(input, import)?;
+        match header.get("version") {
+            Some(Val::I(2)) => {}
+            Some(other) => return Err(unreadable(format!("it is of version {other}; version 2 is read"))),
+            None => return Err(unreadable("it has no `version`".to_owned())),
         }
-        suite.add(import, &input.name, &log);
+        if matches!(header.get("invalidated"), Some(Val::Bool(true))) {
+            return Err(unreadable("the log is marked as invalidated".to_owned()));
+        }
+        suite.add(import, &input.name, &header, samples)?;
     }
     suite.write(import);
     Ok(())
 }
 
-fn log(input: &Input, import: &mut Import<'_>) -> Result<Log, String> {
-    let log = match &input.content {
-        Content::Zip(bytes) => of_archive(&input.name, bytes, import)?,
-        Content::Json(value, _) => {
-            let samples = value.get("samples").and_then(Val::as_list).unwrap_or_default();
-            let named = |(ix, it): (usize, &Value)| (format!("{}: samples[{ix}]", input.name), it.clone());
-            Log { samples: samples.iter().enumerate().map(named).collect(), header: value.clone() }
+/// What was run, and its samples.
+fn log<'i>(input: &'i Input, import: &mut Import<'_>) -> Result<(Value, Samples<'i>), ImportError> {
+    let unreadable = |why: String| ImportError::unreadable(&input.name, why);
+    match &input.content {
+        Content::Zip(source) => {
+            let mut archive = Archive::open(source.as_ref(), MAX_UNPACKED).map_err(unreadable)?;
+            let header = header(&input.name, &mut archive, import).map_err(unreadable)?;
+            let mut names: Vec<String> =
+                archive.names().filter(|it| it.starts_with("samples/")).map(str::to_owned).collect();
+            names.sort();
+            let samples = names.into_iter().map(move |member| {
+                let sample = json(&mut archive, &member).and_then(|it| it.ok_or("a sample is missing".to_owned()));
+                let sample = sample.map_err(|why| ImportError::unreadable(&input.name, why))?;
+                Ok((format!("{}: {member}", input.name), sample))
+            });
+            Ok((header, Box::new(samples)))
         }
-        _ => return Err("it is neither an archive nor JSON".to_owned()),
-    };
-    match log.header.get("version") {
-        Some(Val::I(2)) => Ok(log),
-        Some(other) => Err(format!("it is of version {other}; version 2 is read")),
-        None => Err("it has no `version`".to_owned()),
+        Content::Json(value, _) => {
+            let samples = input.elements(&[&["samples"]]).filter_map(|it| match it {
+                Ok(it) => it.ix.map(|ix| Ok((format!("{}: samples[{ix}]", input.name), it.value))),
+                Err(error) => Some(Err(error)),
+            });
+            Ok((value.clone(), Box::new(samples)))
+        }
+        _ => Err(unreadable("it is neither an archive nor JSON".to_owned())),
     }
 }
 
-fn of_archive(name: &str, bytes: &[u8], import: &mut Import<'_>) -> Result<Log, String> {
-    let mut archive = Archive::open(bytes, MAX_BYTES)?;
-    let header = match json(&mut archive, "header.json")? {
+/// What an archive says was run.
+fn header(name: &str, archive: &mut Archive<'_>, import: &mut Import<'_>) -> Result<Value, String> {
+    Ok(match json(archive, "header.json")? {
         Some(header) => header,
         None => {
-            let start =
-                json(&mut archive, "_journal/start.json")?.ok_or("it has neither `header.json` nor a journal")?;
+            let start = json(archive, "_journal/start.json")?.ok_or("it has neither `header.json` nor a journal")?;
             import.report.approximate(
                 name,
                 "the log",
@@ -85,15 +108,7 @@ fn of_archive(name: &str, bytes: &[u8], import: &mut Import<'_>) -> Result<Log, 
             );
             start
         }
-    };
-    let mut names: Vec<String> = archive.names().filter(|it| it.starts_with("samples/")).map(str::to_owned).collect();
-    names.sort();
-    let mut samples = Vec::new();
-    for member in names {
-        let sample = json(&mut archive, &member)?.ok_or("a sample is missing")?;
-        samples.push((format!("{name}: {member}"), sample));
-    }
-    Ok(Log { header, samples })
+    })
 }
 
 fn json(archive: &mut Archive<'_>, name: &str) -> Result<Option<Value>, String> {
@@ -111,31 +126,37 @@ const MATCH: &str = include_str!("inspect/match.js");
 #[derive(Default)]
 struct Suite {
     name: Option<String>,
-    lines: Vec<Value>,
     /// Scorers with how often each recorded value is a grade.
     scorers: Vec<String>,
     ids: std::collections::HashSet<String>,
 }
 
 impl Suite {
-    fn add(&mut self, import: &mut Import<'_>, name: &str, log: &Log) {
-        let eval = log.header.get("eval").cloned().unwrap_or(Val::Null);
+    fn add(
+        &mut self,
+        import: &mut Import<'_>,
+        name: &str,
+        header: &Value,
+        samples: Samples<'_>,
+    ) -> Result<(), ImportError> {
+        let eval = header.get("eval").cloned().unwrap_or(Val::Null);
         self.name.get_or_insert_with(|| text_at(&eval, "task").unwrap_or("inspect").to_owned());
-        for (at, sample) in &log.samples {
+        for sample in samples {
+            let (at, sample) = sample?;
             let what = format!("sample `{}`", sample.get("id").map(plain).unwrap_or_default());
-            match artifact(&eval, sample) {
+            match artifact(&eval, &sample) {
                 Ok(artifact) if !self.ids.insert(artifact.identity.run_id.clone()) => {
                     import.report.dropped(
-                        at,
+                        &at,
                         what,
                         "a sample with its id and epoch is there already; import logs one after the other",
                     );
                 }
                 Ok(artifact) => {
-                    import.report.exact(at, what, format!("run `{}`", artifact.identity.run_id));
-                    self.lines.push(artifact.to_value());
+                    import.report.exact(&at, what, format!("run `{}`", artifact.identity.run_id));
+                    import.row(&artifact.to_value())?;
                 }
-                Err(why) => import.report.dropped(at, what, why),
+                Err(why) => import.report.dropped(&at, what, why),
             }
         }
         let scorers = eval.get("scorers").and_then(Val::as_list).unwrap_or_default();
@@ -145,6 +166,7 @@ impl Suite {
                 self.note(import, name, scorer);
             }
         }
+        Ok(())
     }
 
     fn note(&self, import: &mut Import<'_>, name: &str, scorer: &str) {
@@ -191,10 +213,10 @@ impl Suite {
         if !evaluators.is_empty() {
             suite.put("evaluators", evaluators);
         }
-        import.summary.push(counted(self.lines.len(), "run"));
+        import.summary.push(counted(import.n_rows(), "run"));
         import.summary.push(counted(tasks.len(), "task"));
         import.suite(suite.with("tasks", Val::List(tasks)));
-        import.lines("runs.jsonl", &self.lines);
+        import.rows_file("runs.jsonl");
     }
 }
 

@@ -1,13 +1,16 @@
 //! The kinds of files that can be imported, and the import of one.
 
+use std::io::{self, Write};
+
 use jurat_format::problem::listed_all;
-use jurat_format::value::{Val, Value};
+use jurat_format::value::Value;
 use jurat_format::yaml_writer::yaml_text;
 
 use crate::document::{Object, text};
 use crate::folder::Folder;
 use crate::input::Input;
 use crate::report::Report;
+use crate::source::{Rows, Spool};
 use crate::trace::{By, Unfinished};
 use crate::{deepeval, inspect, langfuse, openai_evals, phoenix, promptfoo, trace};
 
@@ -48,10 +51,34 @@ pub struct Options {
 }
 
 /// A file to write, relative to the directory that the caller chose.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct NewFile {
     pub name: String,
-    pub content: String,
+    pub content: Contents,
+}
+
+/// What is in a file to write.
+#[derive(Debug)]
+pub enum Contents {
+    Text(String),
+    Rows(Rows),
+}
+
+impl NewFile {
+    /// Writes what is in it.
+    pub fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
+        match &self.content {
+            Contents::Text(text) => out.write_all(text.as_bytes()),
+            Contents::Rows(rows) => rows.write_to(out),
+        }
+    }
+
+    /// What is in it, as text.
+    pub fn text(&self) -> io::Result<String> {
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes)?;
+        String::from_utf8(bytes).map_err(io::Error::other)
+    }
 }
 
 /// What came of an import.
@@ -75,6 +102,8 @@ pub enum ImportError {
     Mixed { name: String, found: &'static str, other: String, expected: &'static str },
     #[error("nothing was given to import")]
     Nothing,
+    #[error("rows cannot be put aside until all of them are read: {why}")]
+    Spool { why: String },
 }
 
 impl ImportError {
@@ -90,12 +119,13 @@ pub(crate) struct Import<'i> {
     pub(crate) options: &'i Options,
     pub(crate) report: Report,
     pub(crate) summary: Vec<String>,
+    rows: Rows,
     files: Vec<NewFile>,
 }
 
 impl Import<'_> {
     pub(crate) fn file(&mut self, name: impl Into<String>, content: String) {
-        self.files.push(NewFile { name: name.into(), content });
+        self.files.push(NewFile { name: name.into(), content: Contents::Text(content) });
     }
 
     /// Adds `suite.yaml`.
@@ -103,34 +133,64 @@ impl Import<'_> {
         self.file("suite.yaml", yaml_text(&suite.into()));
     }
 
-    /// Adds a file of JSON lines.
-    pub(crate) fn lines<'v>(&mut self, name: &str, rows: impl IntoIterator<Item = &'v Value>) {
-        let mut content = String::new();
-        for row in rows {
-            jurat_format::value::write_json(&mut content, row);
-            content.push('\n');
-        }
-        self.file(name, content);
+    /// Adds a row, which may be forgotten then.
+    pub(crate) fn row(&mut self, row: &Value) -> Result<(), ImportError> {
+        self.rows.push(row).map_err(|error| ImportError::Spool { why: error.to_string() })
+    }
+
+    /// How many rows there are.
+    pub(crate) fn n_rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Puts the rows into another order: that of these numbers of theirs.
+    pub(crate) fn arrange_rows(&mut self, order: &[usize]) {
+        self.rows.arrange(order);
+    }
+
+    /// Adds the file of all rows, as JSON lines.
+    pub(crate) fn rows_file(&mut self, name: &str) {
+        let rows = std::mem::replace(&mut self.rows, Rows::new(Box::new(Vec::new())));
+        self.files.push(NewFile { name: name.to_owned(), content: Contents::Rows(rows) });
     }
 }
 
-/// Imports files. All of them are of one kind: `from`, or what their content says.
+/// Imports files. All of them are of one kind: `from`, or what their content says. Rows are in memory.
 pub fn import(
     inputs: &[Input],
     from: Option<&'static Kind>,
     folder: &dyn Folder,
     options: &Options,
 ) -> Result<Imported, ImportError> {
+    import_with(inputs, from, folder, options, Box::new(Vec::new()))
+}
+
+/// Imports files, and puts rows into a spool.
+pub fn import_with(
+    inputs: &[Input],
+    from: Option<&'static Kind>,
+    folder: &dyn Folder,
+    options: &Options,
+    spool: Box<dyn Spool>,
+) -> Result<Imported, ImportError> {
     let kind = match from {
         Some(kind) => kind,
         None => common_kind(inputs)?,
     };
-    let mut import =
-        Import { inputs, folder, options, report: Report::default(), summary: Vec::new(), files: Vec::new() };
+    let mut import = Import {
+        inputs,
+        folder,
+        options,
+        report: Report::default(),
+        summary: Vec::new(),
+        rows: Rows::new(spool),
+        files: Vec::new(),
+    };
     (kind.read)(&mut import)?;
     let Import { mut files, mut report, summary, .. } = import;
     report.sort();
-    files.push(NewFile { name: "import.json".to_owned(), content: report_text(kind, inputs, &report) });
+    let report_text = report_text(kind, inputs, &report);
+    files.push(NewFile { name: "import.json".to_owned(), content: Contents::Text(report_text) });
     Ok(Imported { kind, summary: listed(&summary), files, report })
 }
 
@@ -158,14 +218,18 @@ fn unknown(input: &Input) -> ImportError {
 /// `import.json`: the kind, the sources and the report.
 fn report_text(kind: &Kind, inputs: &[Input], report: &Report) -> String {
     let sources: Value = inputs.iter().map(|it| text(&it.name)).collect();
-    let mut whole = Object::new().with("version", 1).with("kind", text(kind.name)).with("sources", sources);
-    if let Val::Map(members) = report.to_value() {
-        for (key, value) in members {
-            whole.put(&key, value);
+    let whole = Object::new().with("version", 1).with("kind", text(kind.name)).with("sources", sources);
+    let mut json = Value::from(whole.with("totals", report.totals().to_value())).to_json();
+    // There may be very many entries: they are written one by one.
+    json.truncate(json.len() - 1);
+    json.push_str(",\"entries\":[");
+    for (ix, entry) in report.entries.iter().enumerate() {
+        if ix > 0 {
+            json.push(',');
         }
+        jurat_format::value::write_json(&mut json, &entry.to_value());
     }
-    let mut json = Value::from(whole).to_json();
-    json.push('\n');
+    json.push_str("]}\n");
     json
 }
 

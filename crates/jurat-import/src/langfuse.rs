@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use jurat_format::value::{Val, Value};
 
 use crate::document::{Object, first_of, maybe_json, plain, text};
-use crate::input::{Content, Input};
+use crate::input::{Content, Element, Input};
 use crate::kind::{Import, ImportError, Kind};
-use crate::trace::{self, Span, Spans};
+use crate::trace::{Found, Runs, Span, Survey};
 
 pub(crate) static KIND: Kind = Kind {
     name: "langfuse",
@@ -45,10 +45,11 @@ fn is_score(value: &Value) -> bool {
 }
 
 fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
-    let mut spans = Spans::default();
+    let mut survey = Survey::new(import.options.by);
     let mut scores: HashMap<String, Object> = HashMap::new();
     for input in import.inputs {
-        for (line, row) in rows(input)? {
+        for row in rows(input)? {
+            let (line, row) = row?;
             let at = format!("{}:{line}", input.name);
             let trace_id = first_of(&row, &["trace_id", "traceId"]).map(plain).unwrap_or_default();
             if is_score(&row) {
@@ -59,47 +60,49 @@ fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
                 continue;
             }
             match span(&at, &row) {
-                Ok(span) => spans.add(span),
+                Ok(span) => survey.see(&Found::Span(span)),
                 Err(why) => import.report.dropped(&at, "an observation", why),
             }
         }
     }
     let extra = scores.into_iter().map(|(trace, it)| (trace, Object::new().with("scores", it).into())).collect();
-    trace::write(import, spans, &extra);
-    Ok(())
+    let mut runs = Runs::new(survey, extra);
+    for input in import.inputs {
+        for row in rows(input)? {
+            let (line, row) = row?;
+            // What is no span was reported when it was seen first.
+            if let Some(span) = span(&format!("{}:{line}", input.name), &row).ok().filter(|_| !is_score(&row)) {
+                runs.take(import, Found::Span(span))?;
+            }
+        }
+    }
+    runs.finish(import)
 }
 
-fn rows(input: &Input) -> Result<Vec<(usize, Value)>, ImportError> {
+type Lines<'i> = Box<dyn Iterator<Item = Result<(usize, Value), ImportError>> + 'i>;
+
+/// The rows of an input, with their lines or numbers.
+fn rows(input: &Input) -> Result<Lines<'_>, ImportError> {
     if let Content::Text(table) = &input.content {
         return of_table(input, table);
     }
-    let mut rows = Vec::new();
-    for value in input.values() {
-        let (line, value) = value?;
-        let list = value.as_list().or_else(|| value.get("data").and_then(Val::as_list));
-        match list {
-            Some(items) => rows.extend(items.iter().cloned().enumerate().map(|(ix, it)| (ix + 1, it))),
-            None => rows.push((line, value)),
-        }
-    }
-    Ok(rows)
+    let numbered = |it: Element| (it.ix.map_or(it.line, |ix| ix + 1), it.value);
+    Ok(Box::new(input.elements(&[&[], &["data"]]).map(move |it| it.map(numbered))))
 }
 
-fn of_table(input: &Input, table: &str) -> Result<Vec<(usize, Value)>, ImportError> {
+fn of_table<'i>(input: &'i Input, table: &'i str) -> Result<Lines<'i>, ImportError> {
     let unreadable = |error: csv::Error| ImportError::unreadable(&input.name, error.to_string());
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let header: Vec<String> = reader.headers().map_err(unreadable)?.iter().map(str::to_owned).collect();
-    let mut rows = Vec::new();
-    for record in reader.records() {
+    Ok(Box::new(reader.into_records().map(move |record| {
         let record = record.map_err(unreadable)?;
         let line = record.position().map_or(0, csv::Position::line);
         let mut row = Object::new();
         for (column, cell) in header.iter().zip(&record).filter(|(_, cell)| !cell.is_empty()) {
             row.put(column, text(cell));
         }
-        rows.push((usize::try_from(line).unwrap_or_default(), row.into()));
-    }
-    Ok(rows)
+        Ok((usize::try_from(line).unwrap_or_default(), row.into()))
+    })))
 }
 
 /// An observation as a span with the attributes that the SDK of Langfuse writes.

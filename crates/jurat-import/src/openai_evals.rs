@@ -19,30 +19,30 @@ fn is_sample(value: &Value) -> bool {
 }
 
 fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
-    let (mut lines, mut has_answers) = (Vec::new(), false);
+    // All rows say together whether there is a suite for them, so they are read twice.
+    let (mut is_asked, mut system) = (true, false);
+    for input in import.inputs {
+        for value in input.values() {
+            let row = row("", &value?.1);
+            let has = |key: &str| row.get(key).is_some();
+            is_asked &= has("question") && has("reference") && !has("output");
+            system |= has("system");
+        }
+    }
     for input in import.inputs {
         for value in input.values() {
             let (line, value) = value?;
-            let at = format!("{}:{line}", input.name);
-            let id = format!("s{}", lines.len() + 1);
-            let row = row(&id, &value);
-            has_answers |= row.get("output").is_some();
-            import.report.exact(&at, "a sample", format!("row `{id}`"));
-            lines.push(Value::from(row));
+            let id = format!("s{}", import.n_rows() + 1);
+            let mut row = row(&id, &value);
+            if is_asked && system && row.get("system").is_none() {
+                row.put("system", text(""));
+            }
+            import.report.exact(&format!("{}:{line}", input.name), "a sample", format!("row `{id}`"));
+            import.row(&row.into())?;
         }
     }
-    import.summary.push(counted(lines.len(), "row"));
-    let is_asked = lines.iter().all(|it| it.get("question").is_some() && it.get("reference").is_some()) && !has_answers;
+    import.summary.push(counted(import.n_rows(), "row"));
     if is_asked {
-        let system = lines.iter().any(|it| it.get("system").is_some());
-        for line in &mut lines {
-            if system
-                && line.get("system").is_none()
-                && let Val::Map(map) = line
-            {
-                map.insert("system".into(), text(""));
-            }
-        }
         import.suite(suite(import.options.name.as_deref(), system));
         import.summary.push(counted(1, "task"));
         let at = import.inputs.first().map_or("", |it| it.name.as_str()).to_owned();
@@ -50,7 +50,7 @@ fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
         import.report.approximate(&at, "`ideal`", "task `has_ideal`", why);
         import.file("evaluators/has_ideal.js", HAS_IDEAL.to_owned());
     }
-    import.lines("rows.jsonl", &lines);
+    import.rows_file("rows.jsonl");
     Ok(())
 }
 

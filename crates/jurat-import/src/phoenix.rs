@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use jurat_format::value::{Val, Value};
 
 use crate::document::{Object, maybe_json, plain, text, text_at};
-use crate::input::{Content, Input};
+use crate::input::{Content, Element, Input};
 use crate::kind::{Import, ImportError, Kind, counted};
-use crate::trace::{self, Span, SpanEvent, Spans, span_of_json};
+use crate::trace::{Found, Runs, Span, SpanEvent, Survey, span_of_json};
 
 pub(crate) static SPANS: Kind = Kind {
     name: "phoenix",
@@ -38,34 +38,52 @@ fn is_span(value: &Value) -> bool {
 }
 
 fn read_spans(import: &mut Import<'_>) -> Result<(), ImportError> {
-    let mut all = Spans::default();
+    let mut survey = Survey::new(import.options.by);
     let mut annotations: HashMap<String, Value> = HashMap::new();
     for input in import.inputs {
-        for value in input.values() {
-            let (line, value) = value?;
-            for (ix, span) in spans(&value).iter().enumerate() {
-                let at = format!("{}:{}", input.name, if line > 1 { line } else { ix + 1 });
-                let read = match span.get("context") {
-                    Some(context) => Ok(rest_span(&at, span, context)),
-                    None => span_of_json(&at, span),
-                };
-                let read = read.map_err(|why| ImportError::unreadable(&input.name, format!("data[{ix}]: {why}")))?;
-                if let Some(found) = annotations_of(span) {
-                    annotations.insert(read.trace_id.clone(), Object::new().with("annotations", found).into());
-                }
-                all.add(read);
+        for span in each_span(input) {
+            let (span, value) = span?;
+            if let Some(found) = annotations_of(&value) {
+                annotations.insert(span.trace_id.clone(), Object::new().with("annotations", found).into());
             }
-            if value.get("next_cursor").is_some_and(|it| !matches!(it, Val::Null)) {
-                import.report.dropped(
-                    &input.name,
-                    "further pages",
-                    "`next_cursor` says that the export has more spans",
-                );
-            }
+            survey.see(&Found::Span(span));
+        }
+        for _ in 0..n_with_further_pages(input)? {
+            import.report.dropped(&input.name, "further pages", "`next_cursor` says that the export has more spans");
         }
     }
-    trace::write(import, all, &annotations);
-    Ok(())
+    let mut runs = Runs::new(survey, annotations);
+    for input in import.inputs {
+        for span in each_span(input) {
+            runs.take(import, Found::Span(span?.0))?;
+        }
+    }
+    runs.finish(import)
+}
+
+/// The spans of an input, and what each was read from.
+fn each_span(input: &Input) -> impl Iterator<Item = Result<(Span, Value), ImportError>> + '_ {
+    let is_of_list = |it: &Result<Element, ImportError>| it.as_ref().map_or(true, |it| it.ix.is_some());
+    input.elements(&[&["data"], &[]]).filter(is_of_list).map(|element| {
+        let Element { line, ix, value } = element?;
+        let ix = ix.unwrap_or_default();
+        let at = format!("{}:{}", input.name, if line > 1 { line } else { ix + 1 });
+        let span = match value.get("context") {
+            Some(context) => Ok(rest_span(&at, &value, context)),
+            None => span_of_json(&at, &value),
+        };
+        let span = span.map_err(|why| ImportError::unreadable(&input.name, format!("data[{ix}]: {why}")))?;
+        Ok((span, value))
+    })
+}
+
+/// How many of its documents say that there is more than is in them.
+fn n_with_further_pages(input: &Input) -> Result<usize, ImportError> {
+    let has_more = |it: &Value| it.get("next_cursor").is_some_and(|it| !matches!(it, Val::Null));
+    match &input.content {
+        Content::Json(value, _) => Ok(usize::from(has_more(value))),
+        _ => input.values().try_fold(0, |n, value| Ok(n + usize::from(has_more(&value?.1)))),
+    }
 }
 
 /// A span as the REST interface has it: the kind stands beside the attributes, and times are dates.
@@ -127,24 +145,27 @@ fn is_header(line: &str) -> bool {
 }
 
 fn read_dataset(import: &mut Import<'_>) -> Result<(), ImportError> {
-    let mut lines = Vec::new();
     for input in import.inputs {
-        let found = match &input.content {
-            Content::Text(table) => of_table(input, table)?,
-            _ => input.json().and_then(examples).unwrap_or_default().to_vec(),
+        let found: Box<dyn Iterator<Item = Result<Value, ImportError>>> = match &input.content {
+            Content::Text(table) => Box::new(of_table(input, table)?.into_iter().map(Ok)),
+            Content::Json(value, _) if examples(value).is_some() => {
+                Box::new(input.elements(&[&["data", "examples"], &["examples"]]).map(|it| it.map(|it| it.value)))
+            }
+            _ => Box::new(std::iter::empty()),
         };
-        for (ix, example) in found.iter().enumerate() {
-            let id = example.get("id").map_or_else(|| format!("e{}", lines.len() + 1), plain);
+        for (ix, example) in found.enumerate() {
+            let example = example?;
+            let id = example.get("id").map_or_else(|| format!("e{}", import.n_rows() + 1), plain);
             let mut row = Object::new().with("id", text(&id));
             row.put_some("input", example.get("input").cloned());
             row.put_some("reference", example.get("output").cloned());
             row.put_some("metadata", example.get("metadata").cloned());
             import.report.exact(&format!("{}:{}", input.name, ix + 1), "an example", format!("row `{id}`"));
-            lines.push(Value::from(row));
+            import.row(&row.into())?;
         }
     }
-    import.summary.push(counted(lines.len(), "row"));
-    import.lines("rows.jsonl", &lines);
+    import.summary.push(counted(import.n_rows(), "row"));
+    import.rows_file("rows.jsonl");
     Ok(())
 }
 

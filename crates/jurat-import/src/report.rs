@@ -1,5 +1,7 @@
 //! What became of each thing that was read.
 
+use std::collections::HashMap;
+
 use jurat_format::value::{Map, Val, Value};
 
 /// How faithfully something was taken over.
@@ -85,19 +87,16 @@ impl Report {
 
     /// Orders the entries by file, in the order in which files were first named, then by line.
     pub(crate) fn sort(&mut self) {
-        let place = |it: &Entry| match it.at.rsplit_once(':') {
-            Some((file, line)) => (file.to_owned(), line.parse::<usize>().unwrap_or_default()),
-            None => (it.at.clone(), 0),
-        };
-        let mut files: Vec<String> = Vec::new();
-        for (file, _) in self.entries.iter().map(place) {
-            if !files.contains(&file) {
-                files.push(file);
+        let mut files: HashMap<String, usize> = HashMap::new();
+        for entry in &self.entries {
+            let (file, _) = entry.place();
+            if !files.contains_key(file) {
+                files.insert(file.to_owned(), files.len());
             }
         }
         self.entries.sort_by_key(|it| {
-            let (file, line) = place(it);
-            (files.iter().position(|it| *it == file), line)
+            let (file, line) = it.place();
+            (files.get(file).copied(), line)
         });
     }
 
@@ -108,19 +107,30 @@ impl Report {
 
     /// The members of `import.json`: totals, then the entries.
     pub fn to_value(&self) -> Value {
-        let Totals { exact, approximate, dropped } = self.totals();
-        let count = |n: usize| Val::from(n as u64);
-        let totals: Map<'static> =
-            [("exact", count(exact)), ("approximate", count(approximate)), ("dropped", count(dropped))]
-                .into_iter()
-                .collect();
         let entries: Value = self.entries.iter().map(Entry::to_value).collect();
-        Val::Map([("totals", Val::Map(totals)), ("entries", entries)].into_iter().collect())
+        Val::Map([("totals", self.totals().to_value()), ("entries", entries)].into_iter().collect())
+    }
+}
+
+impl Totals {
+    pub(crate) fn to_value(self) -> Value {
+        let count = |n: usize| Val::from(n as u64);
+        let Totals { exact, approximate, dropped } = self;
+        let totals = [("exact", count(exact)), ("approximate", count(approximate)), ("dropped", count(dropped))];
+        Val::Map(totals.into_iter().collect::<Map<'static>>())
     }
 }
 
 impl Entry {
-    fn to_value(&self) -> Value {
+    /// Its file and its line.
+    fn place(&self) -> (&str, usize) {
+        match self.at.rsplit_once(':') {
+            Some((file, line)) => (file, line.parse().unwrap_or_default()),
+            None => (&self.at, 0),
+        }
+    }
+
+    pub(crate) fn to_value(&self) -> Value {
         let text = |it: &str| Val::from(it.to_owned());
         let mut members: Map<'static> =
             [("at", text(&self.at)), ("what", text(&self.what)), ("class", text(self.class.name()))]

@@ -1,17 +1,23 @@
-//! Zip archives in memory: stored, deflated and Zstandard members, within limits.
+//! Zip archives: stored, deflated and Zstandard members, within limits.
 //!
-//! Only what is asked for is unpacked, and never to the disk. A member says how large it is; one that turns out larger is refused, and so
-//! is an archive whose members are larger together than a file may be.
+//! Only what is asked for is read and unpacked, and never to the disk. A member says how large it is; one that turns out larger is refused, and so
+//! is an archive whose members are larger together than its limit.
 
-use std::io::Read as _;
+use std::collections::HashMap;
+use std::io::{Read as _, SeekFrom};
 
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
 
+use crate::input::MAX_BYTES;
+use crate::source::{Reader, Source};
+
 /// An archive.
-pub(crate) struct Archive<'b> {
-    bytes: &'b [u8],
+pub(crate) struct Archive<'s> {
+    reader: Box<dyn Reader + 's>,
     members: Vec<Member>,
+    /// The number of each by its name; of several with one name that of the first.
+    by_name: HashMap<String, usize>,
     /// How many bytes may still be unpacked.
     left: u64,
 }
@@ -31,20 +37,27 @@ struct Member {
 /// The most members of an archive.
 const MAX_MEMBERS: u64 = 1_000_000;
 
-impl<'b> Archive<'b> {
+impl<'s> Archive<'s> {
     /// Reads the directory of an archive, of which at most `limit` bytes are unpacked.
-    pub(crate) fn open(bytes: &'b [u8], limit: u64) -> Result<Archive<'b>, String> {
-        let (n_members, mut at) = directory(bytes)?;
+    pub(crate) fn open(source: &'s dyn Source, limit: u64) -> Result<Archive<'s>, String> {
+        let mut reader = source.open().map_err(|error| error.to_string())?;
+        let (n_members, start, end) = directory(reader.as_mut(), source.n_bytes())?;
         if n_members > MAX_MEMBERS {
             return Err(format!("the archive has {n_members} members; {MAX_MEMBERS} are the most"));
         }
-        let mut members = Vec::new();
-        for _ in 0..n_members {
-            let (member, next) = member(bytes, at)?;
+        let length = end.saturating_sub(start);
+        if length > MAX_BYTES {
+            return Err(format!("the directory of the archive has {length} bytes; {MAX_BYTES} are the most"));
+        }
+        let lines = part(reader.as_mut(), start, length).unwrap_or_default();
+        let (mut members, mut by_name, mut at) = (Vec::new(), HashMap::new(), 0);
+        for ix in 0..n_members {
+            let (member, next) = member(&lines, start, at)?;
+            by_name.entry(member.name.clone()).or_insert(usize::try_from(ix).unwrap_or_default());
             members.push(member);
             at = next;
         }
-        Ok(Archive { bytes, members, left: limit })
+        Ok(Archive { reader, members, by_name, left: limit })
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
@@ -53,33 +66,30 @@ impl<'b> Archive<'b> {
 
     /// The content of a member; `None` when there is no such member.
     pub(crate) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>, String> {
-        let Some(member) = self.members.iter().find(|it| it.name == name).cloned() else { return Ok(None) };
+        let Some(member) = self.by_name.get(name).map(|ix| self.members[*ix].clone()) else { return Ok(None) };
         let content = self.unpacked(&member).map_err(|why| format!("member `{name}` (byte {}): {why}", member.at))?;
         self.left -= content.len() as u64;
         Ok(Some(content))
     }
 
-    fn unpacked(&self, member: &Member) -> Result<Vec<u8>, String> {
+    fn unpacked(&mut self, member: &Member) -> Result<Vec<u8>, String> {
         if member.is_encrypted {
             return Err("it is encrypted".to_owned());
         }
-        if member.unpacked > self.left {
-            return Err(format!(
-                "it unpacks to {} bytes, and the archive may unpack to {} more",
-                member.unpacked, self.left
-            ));
+        let left = self.left.min(MAX_BYTES);
+        if member.unpacked > left {
+            return Err(format!("it unpacks to {} bytes, and the archive may unpack to {left} more", member.unpacked));
         }
-        let at = usize::try_from(member.at).map_err(|_| CUT)?;
-        let header = self.bytes.get(at..at.saturating_add(30)).ok_or(CUT)?;
+        if member.packed > MAX_BYTES {
+            return Err(format!("it has {} bytes; {MAX_BYTES} are the most", member.packed));
+        }
+        let header = part(self.reader.as_mut(), member.at, 30).ok_or(CUT)?;
         if !header.starts_with(b"PK\x03\x04") {
             return Err("there is no header of a member".to_owned());
         }
-        let skip = usize::from(short(header, 26)) + usize::from(short(header, 28));
-        let start = at + 30 + skip;
-        let packed = usize::try_from(member.packed)
-            .ok()
-            .and_then(|it| self.bytes.get(start..start.checked_add(it)?))
-            .ok_or(CUT)?;
+        let skip = u64::from(short(&header, 26)) + u64::from(short(&header, 28));
+        let packed = part(self.reader.as_mut(), member.at + 30 + skip, member.packed).ok_or(CUT)?;
+        let packed = packed.as_slice();
         let content = match member.method {
             0 => packed.to_vec(),
             8 => all(DeflateDecoder::new(packed), member.unpacked)?,
@@ -109,30 +119,38 @@ fn all(reader: impl std::io::Read, announced: u64) -> Result<Vec<u8>, String> {
     Ok(content)
 }
 
-/// How many members there are, and where their directory begins.
-fn directory(bytes: &[u8]) -> Result<(u64, u64), String> {
-    const LONGEST: usize = 22 + 65_535;
-    let from = bytes.len().saturating_sub(LONGEST);
-    let tail = &bytes[from..];
-    let end = tail.windows(4).rposition(|it| it == b"PK\x05\x06").map(|it| from + it);
-    let end = end.filter(|it| it + 22 <= bytes.len());
-    let end = end.ok_or_else(|| format!("{CUT}: it has no directory at its end (byte {})", bytes.len()))?;
-    let (n_members, at) = (short(bytes, end + 10), word(bytes, end + 16));
-    if n_members != u16::MAX && at != u32::MAX {
-        return Ok((n_members.into(), at.into()));
-    }
-    // A large archive has a second record; what leads to it stands before the first.
-    let locator = end.checked_sub(20).and_then(|it| bytes.get(it..end)).filter(|it| it.starts_with(b"PK\x06\x07"));
-    let record = locator.and_then(|it| usize::try_from(long(it, 8)).ok());
-    let record = record.and_then(|it| bytes.get(it..it.checked_add(56)?)).filter(|it| it.starts_with(b"PK\x06\x06"));
-    let record = record.ok_or("the archive has no directory of a large archive")?;
-    Ok((long(record, 32), long(record, 48)))
+/// A number of bytes from a place; `None` when they are not there.
+fn part(reader: &mut dyn Reader, at: u64, length: u64) -> Option<Vec<u8>> {
+    reader.seek(SeekFrom::Start(at)).ok()?;
+    let mut bytes = Vec::new();
+    reader.take(length).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 == length).then_some(bytes)
 }
 
-/// A line of the directory, and where the next begins.
-fn member(bytes: &[u8], at: u64) -> Result<(Member, u64), String> {
+/// How many members there are, and where their directory begins and ends.
+fn directory(reader: &mut dyn Reader, n_bytes: u64) -> Result<(u64, u64, u64), String> {
+    const LONGEST: u64 = 22 + 65_535;
+    let from = n_bytes.saturating_sub(LONGEST);
+    let tail = part(reader, from, n_bytes - from).ok_or(CUT)?;
+    let found = tail.windows(4).rposition(|it| it == b"PK\x05\x06").filter(|it| it + 22 <= tail.len());
+    let found = found.ok_or_else(|| format!("{CUT}: it has no directory at its end (byte {n_bytes})"))?;
+    let end = from + found as u64;
+    let (n_members, at) = (short(&tail, found + 10), word(&tail, found + 16));
+    if n_members != u16::MAX && at != u32::MAX {
+        return Ok((n_members.into(), at.into(), end));
+    }
+    // A large archive has a second record; what leads to it stands before the first.
+    let locator = end.checked_sub(20).and_then(|it| part(reader, it, 20)).filter(|it| it.starts_with(b"PK\x06\x07"));
+    let record_at = locator.map(|it| long(&it, 8));
+    let record = record_at.and_then(|it| part(reader, it, 56)).filter(|it| it.starts_with(b"PK\x06\x06"));
+    let record = record.ok_or("the archive has no directory of a large archive")?;
+    Ok((long(&record, 32), long(&record, 48), end))
+}
+
+/// A line of the directory, which begins at a place of the archive, and where in it the next begins.
+fn member(bytes: &[u8], directory: u64, start: usize) -> Result<(Member, usize), String> {
+    let at = directory + start as u64;
     let cut = || format!("{CUT} in its directory (byte {at})");
-    let start = usize::try_from(at).map_err(|_| cut())?;
     let line = bytes.get(start..start.checked_add(46).ok_or_else(cut)?).ok_or_else(cut)?;
     if !line.starts_with(b"PK\x01\x02") {
         return Err(format!("byte {at}: there is no line of a directory"));
@@ -156,7 +174,7 @@ fn member(bytes: &[u8], at: u64) -> Result<(Member, u64), String> {
         unpacked,
         at: header,
     };
-    Ok((member, at + (46 + name_length + extra_length + comment_length) as u64))
+    Ok((member, start + 46 + name_length + extra_length + comment_length))
 }
 
 /// The numbers of 64 bits that stand in for those that do not fit 32.
@@ -262,7 +280,8 @@ pub(crate) mod tests {
     #[test]
     fn members_that_lead_out_of_the_archive_are_refused() {
         for name in ["../etc/passwd", "/etc/passwd", "a/../../b"] {
-            let Err(error) = Archive::open(&archive(&[(name, b"x")]), 100) else { panic!("{name}") };
+            let bytes = archive(&[(name, b"x")]);
+            let Err(error) = Archive::open(&bytes, 100) else { panic!("{name}") };
             assert!(error.ends_with(&format!("the member `{name}` leads out of the archive")), "{error}");
         }
     }
@@ -271,7 +290,8 @@ pub(crate) mod tests {
     fn every_cut_is_an_error_and_no_panic() {
         let bytes = archive(&[("a.json", b"{\"a\": 1}"), ("b", b"hello hello hello")]);
         for end in 0..bytes.len() {
-            let opened = Archive::open(&bytes[..end], 1000);
+            let cut = bytes[..end].to_vec();
+            let opened = Archive::open(&cut, 1000);
             let read = opened.and_then(|mut it| it.read("b"));
             assert!(read.is_err(), "{end} of {}", bytes.len());
         }

@@ -188,6 +188,9 @@ fn is_proxy(name: &str) -> bool {
 
 /// The variables with the keys that are sent to the address in a variable; none when it holds no address.
 fn keys_of_address(name: &str) -> Vec<String> {
+    if name == "JURAT_SHARED_JOURNAL" {
+        return vec!["PGPASSWORD".to_owned()];
+    }
     let Some(prefix) = name.strip_suffix("_BASE_URL") else { return Vec::new() };
     let mut keys: Vec<String> = provider::keys_sent_to(name).iter().map(|&it| it.to_owned()).collect();
     keys.push(format!("{prefix}_API_KEY"));

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A reply on its standard output, in whatever order: `{"id": 1, "text": "yes"}`, `{"id": 1, "json": {"label": "polite"}}`,
-//! `{"id": 1, "tool_calls": [{"name": "search", "arguments": {"q": "x"}}]}`, each with `usage` if it likes, or `{"id": 1, "error": "what went
+//! `{"id": 1, "tool_calls": [{"name": "search", "arguments": {"q": "x"}}]}`, each with `usage` and `logprobs` if it likes, or `{"id": 1, "error": "what went
 //! wrong"}`. What it writes to standard error is passed on. A program that ends is started again for the next request.
 
 use std::collections::HashMap;
@@ -16,7 +16,9 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use jurat_core::effect::{Endpoint, FaultKind, Finish, Message, ModelRequest, Part, ToolCall, ToolChoice, Usage};
+use jurat_core::effect::{
+    Endpoint, FaultKind, Finish, Logprobs, Message, ModelRequest, Part, ToolCall, ToolChoice, Usage,
+};
 use jurat_format::value::{Val, parse_json, shown_within};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -260,6 +262,7 @@ pub(crate) fn encode(endpoint: &Endpoint, request: &ModelRequest) -> Vec<u8> {
             ToolChoice::Required => body.member("tool_choice", "required"),
             ToolChoice::Named(name) => body.object("tool_choice", |choice| choice.member("name", name)),
         }
+        body.optional("logprobs", request.logprobs);
         let settings = endpoint.settings.iter().map(|(name, value)| (name.as_str(), Json(value)));
         body.member("settings", &settings.collect::<std::collections::BTreeMap<_, _>>());
     });
@@ -310,6 +313,8 @@ struct ReplyWire<'d> {
     json: Option<&'d RawValue>,
     #[serde(borrow, default)]
     tool_calls: Vec<CallIn<'d>>,
+    #[serde(borrow)]
+    logprobs: Option<&'d RawValue>,
     usage: Option<UsageWire>,
     error: Option<String>,
 }
@@ -365,8 +370,15 @@ impl ReplyWire<'_> {
             reasoning: it.reasoning,
             cache_write: it.cache_write,
         });
-        Ok(Reply { text, tool_calls, finish, usage, ..Reply::default() })
+        let logprobs = self.logprobs.map(|it| logprobs(it).ok_or_else(|| Failed::new(FaultKind::Garbled, LOGPROBS)));
+        Ok(Reply { text, tool_calls, logprobs: logprobs.transpose()?, finish, usage, ..Reply::default() })
     }
+}
+
+const LOGPROBS: &str = "`logprobs` of a reply is a list of objects with `token`, `logprob` and `top`";
+
+fn logprobs(json: &RawValue) -> Option<Box<Logprobs>> {
+    Logprobs::from_value(&parse_json(json.get()).ok()?.value).map(Box::new)
 }
 
 /// Words as a shell would split them: quotes preserve spaces, a backslash the next letter. Nothing is expanded.

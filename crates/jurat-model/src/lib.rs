@@ -32,5 +32,5 @@ pub use provider::{ResolveError, ResolvedModel};
 pub use tool::{Toolbox, ToolboxError, ToolboxOptions};
 pub use transport::{
     Asker, Backoff, BatchOptions, BatchProgress, Batches, Bound, Deferred, Meter, Proxies, Reservation, Settled,
-    Transport, TransportOptions, Turn, Unmetered,
+    Transport, TransportOptions, Turn, Unmetered, trusted_tls,
 };

@@ -36,6 +36,13 @@ impl Price {
     }
 }
 
+impl Price {
+    /// The price of requests that may write everything into the provider's cache, for bounds.
+    pub fn with_cache_writes(&self) -> Price {
+        Price { input: self.input.max(self.cache_write.unwrap_or(0.0)), ..*self }
+    }
+}
+
 impl From<TokenPrice> for Price {
     fn from(price: TokenPrice) -> Price {
         let TokenPrice { input, output, cached, cache_write } = price;

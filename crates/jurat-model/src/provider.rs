@@ -388,6 +388,19 @@ impl ResolvedModel {
         }
     }
 
+    /// Whether requests can be sent to it in batches, at half the price.
+    pub fn has_batches(&self) -> bool {
+        self.batch.is_some()
+    }
+
+    /// Whether it can be asked for the probabilities of tokens. What scripts, programs and functions have is known when they answer.
+    ///
+    /// # Errors
+    /// When its provider has none, in words.
+    pub fn check_logprobs(&self) -> Result<(), Unsupported> {
+        Codec::named(&self.endpoint.codec).map_or(Ok(()), |it| it.check_logprobs(&self.endpoint))
+    }
+
     /// The same model with the price that a file has for it, unless the suite gives one.
     pub fn with_prices(mut self, list: Option<&PriceList>) -> ResolvedModel {
         if self.price_source != Some(PriceSource::Suite)

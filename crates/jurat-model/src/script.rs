@@ -10,7 +10,7 @@
 //! ```
 //!
 //! `match` may say what the prompt `contains`, a `regex` it matches, and which `role`, `task` or `case` asks; all of them must
-//! hold, and a line without it matches everything. `reply` is text, or a JSON value. `fault` instead of it makes the request fail, or
+//! hold, and a line without it matches everything. `reply` is text, or a JSON value; `logprobs` are tokens that spell it, with their probabilities. `fault` instead of it makes the request fail, or
 //! makes the answer a refusal. `times` is the number of times that the line may answer (default: 1), `"*"` for ever. A request that no line answers is an
 //! error that shows the prompt, so that a script cannot fall silent unnoticed.
 
@@ -19,7 +19,7 @@ use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use jurat_core::effect::{FaultKind, Finish, Message, ModelRequest, Reasoning, Role, ToolCall, Usage};
+use jurat_core::effect::{FaultKind, Finish, Logprobs, Message, ModelRequest, Reasoning, Role, ToolCall, Usage};
 use jurat_format::value::{Val, parse_json, shown_within};
 use regex::Regex;
 
@@ -161,13 +161,14 @@ const FAULTS: [(&str, FaultKind, &str); 4] = [
 fn read_line(line: &str) -> Result<Line, String> {
     let value = parse_json(line).map_err(|error| error.to_string())?.value;
     let map = value.as_map().ok_or("a line is an object")?;
-    const KEYS: [&str; 11] = [
+    const KEYS: [&str; 12] = [
         "match",
         "reply",
         "tool_calls",
         "usage",
         "finish",
         "reasoning",
+        "logprobs",
         "latency_ms",
         "fault",
         "message",
@@ -200,25 +201,31 @@ fn read_line(line: &str) -> Result<Line, String> {
     })
 }
 
+const LOGPROBS: &str =
+    "`logprobs` is a list of objects with `token`, `logprob` (at most 0) and `top`, a list of others";
+
 fn says(line: &Val<'_>) -> Result<Says, String> {
     let (reply, calls, fault) = (line.get("reply"), line.get("tool_calls"), line.get("fault"));
     let retry_after = time(line, "retry_after", 1.0, "seconds")?;
+    let logprobs = line.get("logprobs").map(|it| Logprobs::from_value(it).ok_or(LOGPROBS)).transpose()?.map(Box::new);
     let text = match reply {
-        None => String::new(),
+        None => logprobs.as_ref().map_or_else(String::new, |it| it.text()),
         Some(Val::Str(text)) => text.clone().into_owned(),
         Some(json) => json.to_json(),
     };
     let tool_calls = calls.map_or(Ok(Vec::new()), tool_calls)?;
     let is_refusal = fault.and_then(Val::as_str) == Some("refusal");
     match fault {
-        None if reply.is_none() && calls.is_none() => {
+        None if reply.is_none() && calls.is_none() && logprobs.is_none() => {
             return Err("a line needs `reply`, `tool_calls` or `fault`".to_owned());
         }
         None => {}
         Some(_) if is_refusal && calls.is_none() => {}
         Some(_) if reply.is_some() || calls.is_some() => return Err("a line has either `reply` or `fault`".to_owned()),
         Some(fault) => {
-            if let Some(key) = ["usage", "finish", "reasoning"].into_iter().find(|it| line.get(it).is_some()) {
+            if let Some(key) =
+                ["usage", "finish", "reasoning", "logprobs"].into_iter().find(|it| line.get(it).is_some())
+            {
                 return Err(format!("`{key}` is for replies"));
             }
             let (kind, message) = self::fault(fault)?;
@@ -241,7 +248,14 @@ fn says(line: &Val<'_>) -> Result<Says, String> {
     let usage = line.get("usage").map(usage).transpose()?;
     let thoughts = optional_text(line, "reasoning")?;
     let reasoning = thoughts.and_then(|it| Reasoning::new(it.clone(), Val::from(it)));
-    Ok(Says::Reply(Box::new(Reply { text, tool_calls, reasoning, finish, usage, ..Reply::default() })))
+    if let Some(other) = logprobs.as_ref().map(|it| it.text()).filter(|it| *it != text) {
+        return Err(format!(
+            "the tokens of `logprobs` spell {}, and the reply is {}",
+            Val::from(other),
+            Val::from(text)
+        ));
+    }
+    Ok(Says::Reply(Box::new(Reply { text, tool_calls, reasoning, logprobs, finish, usage, ..Reply::default() })))
 }
 
 fn optional_text(line: &Val<'_>, key: &str) -> Result<Option<String>, String> {

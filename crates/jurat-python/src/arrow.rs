@@ -1,18 +1,18 @@
 //! Tables: rows that come as Arrow, and results that go out as Arrow.
 //!
-//! Rows are written as JSON lines a batch at a time, in the form that rows of Parquet files have. Kinds of columns that differ only in how
-//! they are laid out (large text, views, dictionaries) are made the usual one first.
+//! Rows are written as JSON lines a batch at a time, in the form that rows of Parquet files have.
 
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
-use arrow_cast::cast;
-use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_pyarrow::FromPyArrow;
+use arrow_schema::{ArrowError, SchemaRef};
 use jurat::table::{self, Cells};
 use pyo3::prelude::*;
-use pyo3_arrow::PyRecordBatchReader;
+use pyo3::types::PyCapsule;
 
 use crate::error::{data, raised};
 use crate::lines::Source;
@@ -27,7 +27,7 @@ const ROWS: usize = 1024;
 
 /// Rows that come in batches.
 pub(crate) struct Batches {
-    reader: Box<dyn RecordBatchReader + Send>,
+    reader: ArrowArrayStreamReader,
     /// What is left of the last batch.
     rest: Option<RecordBatch>,
     failed: Failed,
@@ -36,14 +36,14 @@ pub(crate) struct Batches {
 impl Batches {
     /// Whatever has a stream of Arrow.
     pub(crate) fn of(rows: &Bound<'_, PyAny>, failed: Failed) -> PyResult<Batches> {
-        let reader = rows.extract::<PyRecordBatchReader>()?.into_reader()?;
+        let reader = ArrowArrayStreamReader::from_pyarrow_bound(rows)?;
         Ok(Batches { reader, rest: None, failed })
     }
 
     fn next(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
         match self.rest.take() {
             Some(rest) => Some(Ok(rest)),
-            None => Some(self.reader.next()?.and_then(|it| usual(&it))),
+            None => self.reader.next(),
         }
     }
 
@@ -69,53 +69,15 @@ impl Source for Batches {
     }
 }
 
-/// The batch with columns of the usual kinds.
-fn usual(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
-    let schema = batch.schema();
-    let fields: Fields = schema.fields().iter().map(usual_field).collect();
-    if fields == *schema.fields() {
-        return Ok(batch.clone());
-    }
-    let column = |(field, column): (&Arc<Field>, &ArrayRef)| cast(column, field.data_type());
-    let columns = fields.iter().zip(batch.columns()).map(column).collect::<Result<Vec<_>, _>>()?;
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
-}
-
-fn usual_field(field: &Arc<Field>) -> Arc<Field> {
-    Arc::new(Field::new(field.name(), usual_type(field.data_type()), field.is_nullable()))
-}
-
-fn usual_type(kind: &DataType) -> DataType {
-    match kind {
-        DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
-        DataType::Dictionary(_, value) => usual_type(value),
-        DataType::List(item)
-        | DataType::LargeList(item)
-        | DataType::ListView(item)
-        | DataType::LargeListView(item)
-        | DataType::FixedSizeList(item, _) => DataType::List(usual_field(item)),
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(usual_field).collect()),
-        DataType::Date64 => DataType::Date32,
-        DataType::Time32(TimeUnit::Second) => DataType::Time32(TimeUnit::Millisecond),
-        DataType::Timestamp(TimeUnit::Second, zone) => DataType::Timestamp(TimeUnit::Millisecond, zone.clone()),
-        other => other.clone(),
-    }
-}
-
 /// The result of each task of each case of a run, as a stream: by what its file alone says, or with everything that can be concluded from it again.
-pub(crate) fn stream<'py>(
-    py: Python<'py>,
-    (run, is_detailed): (&Path, bool),
-    requested_schema: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn stream<'py>(py: Python<'py>, (run, is_detailed): (&Path, bool)) -> PyResult<Bound<'py, PyCapsule>> {
     // A run of its own: the stream is read later, and on another thread.
     let run = py.detach(|| jurat::Run::open(run)).map_err(|error| raised(py, &error))?;
     let reader: Box<dyn RecordBatchReader + Send> = match is_detailed {
         true => Box::new(Details { run, schema: table::schema(jurat::Run::columns()), next: 0 }),
         false => Box::new(Results::of(run)),
     };
-    let reader = Bound::new(py, PyRecordBatchReader::new(reader))?;
-    reader.call_method1("__arrow_c_stream__", (requested_schema,))
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
 }
 
 struct Details {

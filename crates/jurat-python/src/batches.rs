@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
+use arrow_pyarrow::{FromPyArrow, ToPyArrow};
 use arrow_schema::Schema;
 use jurat::batches::{BatchOptions, Keep, Layout};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use pyo3_arrow::{PyRecordBatch, PySchema};
 
 use crate::desk;
 use crate::error::{raised, usage};
@@ -63,14 +64,14 @@ impl BatchEvaluator {
     }
 
     /// The columns of the results of rows with these columns.
-    fn schema(&self, py: Python<'_>, rows: Option<PySchema>) -> PyResult<PySchema> {
-        let rows = rows.map_or_else(|| Arc::new(Schema::empty()), PySchema::into_inner);
-        self.0.schema(&rows).map(PySchema::new).map_err(|error| raised(py, &error))
+    fn schema<'py>(&self, py: Python<'py>, rows: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let rows = rows.map_or_else(|| Ok(Schema::empty()), |it| Schema::from_pyarrow_bound(&it))?;
+        self.0.schema(&Arc::new(rows)).map_err(|error| raised(py, &error))?.to_pyarrow(py)
     }
 
     /// Judges a batch. Other threads of Python run meanwhile, and signals are looked at.
-    fn evaluate(&self, py: Python<'_>, rows: PyRecordBatch) -> PyResult<PyRecordBatch> {
-        let (rows, mut signal) = (rows.into_inner(), None);
+    fn evaluate<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let (rows, mut signal) = (RecordBatch::from_pyarrow_bound(rows)?, None);
         let mut tick = || {
             Python::attach(|py| match py.check_signals() {
                 Ok(()) => ControlFlow::Continue(()),
@@ -83,7 +84,7 @@ impl BatchEvaluator {
         let judged = py.detach(|| self.0.evaluate(&rows, &mut tick));
         match signal {
             Some(signal) => Err(signal),
-            None => judged.map(PyRecordBatch::new).map_err(|error| raised(py, &error)),
+            None => judged.map_err(|error| raised(py, &error))?.to_pyarrow(py),
         }
     }
 }

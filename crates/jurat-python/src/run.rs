@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jurat::format::{FORMATS, Format};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use crate::arrow;
 use crate::error::{named, raised, usage};
@@ -189,13 +189,15 @@ impl Run {
 
 #[pymethods]
 impl Table {
+    /// Arrow lets a stream have another schema than the one that is asked for: who reads it converts it.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        arrow::stream(py, (&self.run, self.is_detailed), requested_schema)
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        arrow::stream(py, (&self.run, self.is_detailed))
     }
 }
 

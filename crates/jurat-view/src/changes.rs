@@ -1,171 +1,85 @@
-//! Which of the changed cases of a comparison are listed.
-//!
-//! `change:regression,fix` and `change:TASK=regression` are about how cases and tasks changed, `cause:judge` about why, and a word is looked for in ids. Terms
-//! beside each other must all hold.
+//! Runs compared, and which of their cases are listed.
 
-use std::fmt;
+use jurat_core::contrast::{ChangeKind, Comparison, Contrast};
+use jurat_engine::contrast::{
+    CompareError, CompareOptions, ComparedSide, FindError, FoundUnits, PairedUnits, ShownUnit, UnitCounts,
+    compare_with_units,
+};
+use jurat_engine::view::query::quoted_name;
 
-use jurat_core::contrast::{Cause, Change, Contrast, Direction, TaskChange};
-use jurat_format::problem::listed;
+/// How many cases a page has; of several NEWs each.
+pub(crate) const ROWS: usize = 50;
 
-/// Terms that must all hold.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Changes(Vec<Term>);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Term {
-    Change { task: Option<String>, kinds: Vec<Kind> },
-    Cause(Vec<Cause>),
-    Text(String),
+/// Runs compared, with the units of each NEW.
+#[derive(Debug)]
+pub(crate) struct Compared {
+    pub(crate) comparison: Comparison,
+    units: Vec<PairedUnits>,
 }
 
-/// How a case changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
-    Regression,
-    Fix,
-    /// A side could not be judged.
-    Unknown,
+/// The cases of one NEW that a page shows.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    pub(crate) rows: Vec<ShownUnit>,
+    /// How many the query finds.
+    pub(crate) n_fitting: u64,
+    /// The terms of the query, each with the query that is left without it.
+    pub(crate) terms: Vec<(String, String)>,
+    pub(crate) counts: UnitCounts,
 }
 
-impl Kind {
-    pub(crate) const ALL: [Kind; 3] = [Kind::Regression, Kind::Fix, Kind::Unknown];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Kind::Regression => "regression",
-            Kind::Fix => "fix",
-            Kind::Unknown => "unknown",
-        }
+impl Compared {
+    pub(crate) fn made(sides: &[ComparedSide]) -> Result<Compared, CompareError> {
+        // Cases are listed from the units, and looked at when they are shown.
+        let options = CompareOptions { listed: 0, described: 0, ..CompareOptions::default() };
+        let (comparison, units) = compare_with_units(sides, &options)?;
+        Ok(Compared { comparison, units })
     }
 
-    pub(crate) fn of(change: &Change) -> Kind {
-        match change.direction() {
-            _ if change.base.judged == 0 || change.new.judged == 0 => Kind::Unknown,
-            Direction::Regression => Kind::Regression,
-            Direction::Fix => Kind::Fix,
-        }
+    /// How many units it has: what it needs in memory.
+    pub(crate) fn n_units(&self) -> usize {
+        self.units.iter().map(PairedUnits::len).sum()
     }
 
-    fn of_task(change: &TaskChange) -> Kind {
-        match change.direction {
-            Some(Direction::Regression) => Kind::Regression,
-            Some(Direction::Fix) => Kind::Fix,
-            None => Kind::Unknown,
-        }
+    /// The cases that a query finds, for each NEW, without the first `from` of them.
+    pub(crate) fn listed(&self, sides: &[ComparedSide], q: &str, from: u64) -> Result<Vec<Listed>, FindError> {
+        let start = usize::try_from(from).unwrap_or(usize::MAX);
+        let each = self.comparison.contrasts.iter().zip(&self.units);
+        each.map(|(contrast, units)| {
+            let sides = [&sides[contrast.base], &sides[contrast.new]];
+            Ok(Listed::of(units, sides, units.find(sides, q)?, start)?)
+        })
+        .collect()
+    }
+
+    /// The first cases that ended otherwise or could not be judged, for each NEW.
+    pub(crate) fn changed(&self, sides: &[ComparedSide]) -> Result<Vec<Listed>, CompareError> {
+        let each = self.comparison.contrasts.iter().zip(&self.units);
+        let of = |(contrast, units): (&Contrast, &PairedUnits)| {
+            Listed::of(units, [&sides[contrast.base], &sides[contrast.new]], units.changed(), 0)
+        };
+        each.map(of).collect()
     }
 }
 
-impl Changes {
-    /// Reads terms; the reason, when they cannot be read. `tasks` are the ids that may be meant.
-    pub(crate) fn parse(text: &str, tasks: &[String]) -> Result<Changes, String> {
-        words(text)?.iter().map(|it| Term::parse(it, tasks)).collect::<Result<_, _>>().map(Changes)
-    }
-
-    pub(crate) fn fits(&self, contrast: &Contrast, change: &Change) -> bool {
-        self.0.iter().all(|term| match term {
-            Term::Change { task: None, kinds } => kinds.contains(&Kind::of(change)),
-            Term::Change { task: Some(task), kinds } => {
-                change.of_tasks.iter().any(|it| it.task == *task && kinds.contains(&Kind::of_task(it)))
-            }
-            Term::Cause(causes) => contrast.causes(change).iter().any(|it| causes.contains(it)),
-            Term::Text(text) => change.id.to_lowercase().contains(&text.to_lowercase()),
+impl Listed {
+    fn of(
+        units: &PairedUnits,
+        sides: [&ComparedSide; 2],
+        found: FoundUnits,
+        start: usize,
+    ) -> Result<Listed, CompareError> {
+        let shown = found.units.iter().skip(start).take(ROWS);
+        Ok(Listed {
+            rows: shown.map(|it| units.shown(sides, *it)).collect::<Result<_, _>>()?,
+            n_fitting: found.units.len() as u64,
+            terms: found.terms,
+            counts: units.counts().clone(),
         })
     }
 }
 
-impl Term {
-    fn parse(word: &str, tasks: &[String]) -> Result<Term, String> {
-        match word.split_once(':') {
-            Some(("change", rest)) => match rest.rsplit_once('=') {
-                Some((task, kinds)) => Term::of_task(task, kinds, tasks),
-                None => Ok(Term::Change { task: None, kinds: named(rest, &Kind::ALL, Kind::name)? }),
-            },
-            Some(("cause", rest)) => Ok(Term::Cause(named(rest, &CAUSES, Cause::name)?)),
-            Some((key, _)) if key.chars().all(|it| it.is_ascii_lowercase()) => {
-                Err(format!("`{key}:` means nothing in a comparison; it takes `change:`, `cause:` and parts of ids"))
-            }
-            _ => Ok(Term::Text(word.to_owned())),
-        }
-    }
-
-    fn of_task(task: &str, kinds: &str, tasks: &[String]) -> Result<Term, String> {
-        match tasks.iter().any(|it| it == task) {
-            true => Ok(Term::Change { task: Some(task.to_owned()), kinds: named(kinds, &Kind::ALL, Kind::name)? }),
-            false => Err(format!(
-                "no task is called `{task}` in both runs; there are {}",
-                listed(tasks.iter().map(String::as_str))
-            )),
-        }
-    }
-}
-
-const CAUSES: [Cause; 4] = [Cause::Evidence, Cause::Definition, Cause::Judge, Cause::Fault];
-
-/// Names with commas between them.
-fn named<T: Copy>(names: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Result<Vec<T>, String> {
-    let one = |wanted: &str| {
-        let found = all.iter().copied().find(|it| name(*it) == wanted);
-        found.ok_or_else(|| format!("`{wanted}` is none of {}", listed(all.iter().map(|it| name(*it)))))
-    };
-    names.split(',').map(one).collect()
-}
-
-/// Splits at spaces outside of quotes, and takes the quotes away.
-fn words(text: &str) -> Result<Vec<String>, String> {
-    let (mut words, mut word, mut is_quoted, mut has_word) = (Vec::new(), String::new(), false, false);
-    for it in text.chars() {
-        match it {
-            '"' => (is_quoted, has_word) = (!is_quoted, true),
-            it if it.is_whitespace() && !is_quoted => {
-                if std::mem::take(&mut has_word) {
-                    words.push(std::mem::take(&mut word));
-                }
-            }
-            it => {
-                word.push(it);
-                has_word = true;
-            }
-        }
-    }
-    if is_quoted {
-        return Err("a quote `\"` is not closed".to_owned());
-    }
-    words.extend(has_word.then_some(word));
-    Ok(words)
-}
-
-/// The term for a task that changed, as [`Changes::parse`] reads it.
-pub(crate) fn of_task(task: &str, kind: Kind) -> String {
-    let is_plain = task.chars().all(|it| it.is_alphanumeric() || matches!(it, '_' | '-' | '.'));
-    match is_plain {
-        true => format!("change:{task}={}", kind.name()),
-        false => format!("change:\"{}\"={}", task.replace('"', ""), kind.name()),
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn terms_are_read_and_mistakes_are_named() {
-        let tasks = ["tone".to_owned(), "a b".to_owned()];
-        let of = |text: &str| Changes::parse(text, &tasks);
-        let kinds = vec![Kind::Regression, Kind::Fix];
-        assert_eq!(of("change:regression,fix"), Ok(Changes(vec![Term::Change { task: None, kinds }])));
-        let term = Term::Change { task: Some("a b".to_owned()), kinds: vec![Kind::Unknown] };
-        assert_eq!(of(&of_task("a b", Kind::Unknown)), Ok(Changes(vec![term])));
-        assert_eq!(of("q-1 cause:judge").map(|it| it.0.len()), Ok(2));
-        assert_eq!(of("change:worse"), Err("`worse` is none of `regression`, `fix` or `unknown`".to_owned()));
-        assert!(of("change:tune=fix").is_err_and(|it| it.contains("`tune`") && it.contains("`tone`")));
-        assert!(of("verdict:failed").is_err_and(|it| it.contains("`change:`")));
-        assert!(of("\"open").is_err());
-    }
+/// The term for a task that changed in some way.
+pub(crate) fn of_task(task: &str, kind: ChangeKind) -> String {
+    format!("change:{}={}", quoted_name(task), kind.name())
 }

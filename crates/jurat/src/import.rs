@@ -1,7 +1,8 @@
 //! Files of other tools as suites, rows and runs of jurat.
 //!
 //! [`import`] reads files and returns what is to be written, with a [`Report`] of what was taken over exactly, approximately, and not at
-//! all; [`write()`] writes it and replaces nothing.
+//! all; [`write()`] writes it and replaces nothing. Large files are read piece by piece, where their format allows it, and the rows that come of them wait in a
+//! temporary file: what grows with them in memory is the report, which has an entry for each thing that was read.
 //!
 //! ```
 //! use jurat::import::{Options, import, write};
@@ -26,20 +27,18 @@
 //! ```
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use jurat_format::problem::listed_all;
 use jurat_format::source::{Files as _, ReadError};
-use jurat_import::{Folder, Input};
+use jurat_import::{Folder, Input, Reader, Source, Spool};
 use jurat_store::Disk;
 
 pub use jurat_import::{
-    By, Class, Entry, ImportError, Imported, KINDS, Kind, NewFile, Options, Report, Totals, Unfinished,
+    By, Class, Contents, Entry, ImportError, Imported, KINDS, Kind, NewFile, Options, Report, Rows, Totals, Unfinished,
 };
-
-/// The most bytes of a file that is imported.
-const MAX_BYTES: u64 = 512 << 20;
 
 /// The most files that are looked at below the folder of a configuration.
 const MAX_FILES: usize = 5000;
@@ -81,13 +80,69 @@ pub fn import(paths: &[PathBuf], from: Option<&'static Kind>, options: &Options)
     let files = paths.iter().map(|it| sources(it)).collect::<Result<Vec<_>, _>>()?.concat();
     let mut inputs = Vec::new();
     for file in &files {
-        let bytes = Disk.read(file, MAX_BYTES).map_err(|it| unreadable(file, &it))?;
+        let source = OnDisk::new(file).map_err(|it| unreadable(file, &it))?;
         // Places are named from the folder of a configuration, wherever the command runs.
         let name = file.file_name().map_or_else(|| file.display().to_string(), |it| it.to_string_lossy().into_owned());
-        inputs.push(Input::new(name, bytes)?);
+        inputs.push(Input::open(name, Box::new(source))?);
     }
     let folder = files.first().and_then(|it| it.parent()).unwrap_or(Path::new(""));
-    Ok(jurat_import::import(&inputs, from, &Beside::new(folder), options)?)
+    let spool = TemporaryFile::new().map_err(|error| ImportError::Spool { why: error.to_string() })?;
+    Ok(jurat_import::import_with(&inputs, from, &Beside::new(folder), options, Box::new(spool))?)
+}
+
+/// A file that is opened each time it is read.
+#[derive(Debug)]
+struct OnDisk {
+    path: PathBuf,
+    n_bytes: u64,
+}
+
+impl OnDisk {
+    fn new(path: &Path) -> Result<OnDisk, ReadError> {
+        let metadata = fs::metadata(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => ReadError::NotFound,
+            _ => ReadError::Other(error.to_string()),
+        })?;
+        // A pipe cannot be read twice.
+        match metadata.is_file() {
+            true => Ok(OnDisk { path: path.to_owned(), n_bytes: metadata.len() }),
+            false => Err(ReadError::Other("it is not a file".to_owned())),
+        }
+    }
+}
+
+impl Source for OnDisk {
+    fn open(&self) -> io::Result<Box<dyn Reader + '_>> {
+        Ok(Box::new(fs::File::open(&self.path)?))
+    }
+
+    fn n_bytes(&self) -> u64 {
+        self.n_bytes
+    }
+}
+
+/// A file without a name, which is gone when it is closed.
+#[derive(Debug)]
+struct TemporaryFile(Mutex<BufWriter<fs::File>>);
+
+impl TemporaryFile {
+    fn new() -> io::Result<TemporaryFile> {
+        Ok(TemporaryFile(Mutex::new(BufWriter::new(tempfile::tempfile()?))))
+    }
+}
+
+impl Spool for TemporaryFile {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.get_mut().map_err(|_| io::Error::other("writing to it failed before"))?.write_all(bytes)
+    }
+
+    fn open(&self) -> io::Result<Box<dyn Reader + '_>> {
+        let mut writer = self.0.lock().map_err(|_| io::Error::other("writing to it failed before"))?;
+        writer.flush()?;
+        let mut file = writer.get_ref().try_clone()?;
+        file.seek(SeekFrom::Start(0))?;
+        Ok(Box::new(file))
+    }
 }
 
 /// Writes the files of an import into a directory, which is made. When one of them is there already, nothing is written.
@@ -102,17 +157,18 @@ pub fn write(imported: &Imported, directory: &Path) -> Result<Vec<PathBuf>, Erro
     let mut written = Vec::new();
     for file in &imported.files {
         let path = path_of(file);
-        write_new(&path, &file.content)
+        write_new(&path, file)
             .map_err(|error| Error::Write { path: path.display().to_string(), reason: error.to_string() })?;
         written.push(path);
     }
     Ok(written)
 }
 
-fn write_new(path: &Path, content: &str) -> io::Result<()> {
+fn write_new(path: &Path, file: &NewFile) -> io::Result<()> {
     fs::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(content.as_bytes())
+    let mut out = BufWriter::new(OpenOptions::new().write(true).create_new(true).open(path)?);
+    file.write_to(&mut out)?;
+    out.flush()
 }
 
 /// The files that a path means.

@@ -6,6 +6,8 @@ use std::time::Duration;
 use jurat_core::report::journal::JournalReport;
 use jurat_engine::now_ms;
 use jurat_engine::shards::ShardPlan;
+use jurat_engine::sharing::{PushError, Pushed, SHARED_JOURNAL, connect, push, shared_address};
+use jurat_model::dotenv::Environment;
 use jurat_store::journal::{Added, Cleaning, Journal as Stored, Removed};
 use jurat_store::{DatabaseError, Project};
 
@@ -47,6 +49,27 @@ impl Journal {
             files.extend(ShardPlan::segment_files(directory).map_err(crate::shards::wrong)?);
         }
         self.0.add_segments(&files).map_err(unreadable)
+    }
+
+    /// Sends the responses that a shared journal does not have yet, and returns how many they were. Without an address, that of `JURAT_SHARED_JOURNAL` is used; the password
+    /// may be in `PGPASSWORD`.
+    pub fn push(&self, address: Option<&str>) -> Result<Pushed, Error> {
+        let env = Environment::find(std::env::vars(), None, Path::new("."));
+        let env = env.map_err(|error| Error::Run(Box::new(error)))?;
+        let address =
+            shared_address(address, &|name| env.get(name)).map_err(|error| Error::Usage(error.to_string()))?;
+        let Some(address) = address else {
+            let message = format!("no shared journal is named: set `{SHARED_JOURNAL}`, or give its address");
+            return Err(Error::Usage(message));
+        };
+        let failed = |error: &dyn std::fmt::Display| {
+            Error::Usage(format!("the shared journal at `{address}` cannot be used: {error}"))
+        };
+        let mut shared = connect(&address).map_err(|error| failed(&error))?;
+        push(&self.0, &mut shared).map_err(|error| match error {
+            PushError::Local(error) => unreadable(error),
+            PushError::Shared(error) => failed(&error),
+        })
     }
 
     /// What it holds, by model.

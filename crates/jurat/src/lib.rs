@@ -213,6 +213,7 @@ pub use jurat_core::scenario::Function;
 pub use jurat_core::statistics::Interval;
 pub use jurat_core::suite::{Bound, CellType as RowType, Gate};
 pub use jurat_core::verdict::{CaseVerdict, Conclusion, Counts, Decision, Rule, RuleStanding, StopReason};
+pub use jurat_engine::sharing::Pushed;
 pub use jurat_engine::view;
 pub use jurat_engine::{
     Argument, GivenModel, OPTIONS, REFUSED, RerunOf, RunOption, RunOptions, Setting, digest_of_rows,

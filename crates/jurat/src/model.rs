@@ -172,6 +172,9 @@ setters! { Model:
     /// The same with a seed for sampling.
     seed(seed: u32) => settings.given("seed", given(&seed));
 
+    /// The same, asked for the probability of each token of a reply, with this number of other likely tokens in its place, at most 20.
+    logprobs(n: u32) => settings.given("logprobs", given(&n));
+
     /// The same at another address than the provider's own.
     base_url(url: impl Into<String>) => settings.given("base_url", given(&url.into()));
 

@@ -15,6 +15,7 @@ use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
 use jurat_core::verdict::StopReason;
+use jurat_engine::sharing::Ended;
 use jurat_engine::{Functions, Resources, Stop, World, launch};
 use jurat_model::dotenv::Environment;
 use jurat_report::{BatchCounts, PassRate, Progress};
@@ -73,6 +74,22 @@ pub enum Note {
     JournalSetAside(PathBuf),
     /// These models have no batches: their requests are sent by themselves.
     NotBatched(Vec<String>),
+    /// The shared journal cannot be reached. The run uses the local one, and its responses are sent later.
+    SharedJournal {
+        /// Where it is: host, port and database.
+        address: String,
+        /// Why.
+        reason: String,
+    },
+    /// The run is over, and the shared journal does not have all of its responses yet.
+    NotSent {
+        /// How many; `None` where that is not known.
+        responses: Option<u64>,
+        /// What went wrong last.
+        reason: Option<String>,
+    },
+    /// A model or a function answers in the order in which it is asked, so that cases run one after the other and a batch has the requests of one.
+    OneCaseABatch,
 }
 
 impl fmt::Display for Note {
@@ -88,6 +105,23 @@ impl fmt::Display for Note {
                 let names: Vec<String> = models.iter().map(|it| format!("`{it}`")).collect();
                 write!(f, "no batches for {}: its requests are sent one by one, at the full price", names.join(", "))
             }
+            Note::SharedJournal { address, reason } => write!(
+                f,
+                "warning: the shared journal at `{address}` cannot be used: {reason}; the run uses the local journal, and its responses are sent by a later run or by \
+                 `jurat journal push`"
+            ),
+            Note::NotSent { responses, reason } => {
+                let reason = reason.as_ref().map_or(String::new(), |it| format!(": {it}"));
+                let responses = responses.map_or("responses".to_owned(), |n| jurat_report::counted(n, "response"));
+                write!(
+                    f,
+                    "warning: {responses} not sent to the shared journal{reason}; a later run or `jurat journal push` sends them"
+                )
+            }
+            Note::OneCaseABatch => f.write_str(
+                "note: a model of this suite answers in the order in which it is asked, so cases run one after the other, and each batch has \
+                 the requests of one case; with a model whose answers depend on the question alone, batches are large",
+            ),
         }
     }
 }
@@ -322,6 +356,7 @@ impl Prepared {
             stdin: &mut input,
             random: RandomState::new().build_hasher().finish(),
         };
+        let mut is_warned = false;
         let launched = launch(suite.definition_to_run(), &options, &mut world, stop, progress, &mut |begun| {
             if begun.is_resumed {
                 note(Note::Resumed);
@@ -332,8 +367,19 @@ impl Prepared {
             if !begun.unbatched.is_empty() {
                 note(Note::NotBatched(begun.unbatched));
             }
+            if let Some((address, error)) = begun.unreachable {
+                is_warned = true;
+                note(Note::SharedJournal { address, reason: error.to_string() });
+            }
+            if begun.batches_one_case {
+                note(Note::OneCaseABatch);
+            }
         });
         let launched = launched.map_err(|error| launch_error(error, &suite.0.examined.sources))?;
+        // One warning is enough.
+        if let Some(Ended { n_unsent, problem }) = launched.shared.filter(|it| !is_warned && *it != Ended::sent()) {
+            note(Note::NotSent { responses: n_unsent, reason: problem });
+        }
         Run::read(&launched.ran.path)
     }
 }

@@ -296,6 +296,19 @@ impl Shards {
         engine::merge(&self.plan, &self.out, &target, &merging).map_err(wrong)
     }
 
+    /// Whether a directory has a plan of shards.
+    pub fn is_in(directory: &Path) -> bool {
+        ShardPlan::is_in(directory)
+    }
+
+    /// One run from the shards that are done, which says so when some are missing: `run.jurat` where all are there, else `partial.jurat`. Nothing is written where no shard was
+    /// added since the last time.
+    pub fn merge_so_far(&self) -> Result<Merged, Error> {
+        let is_whole = self.open_shards()?.is_empty();
+        let target = (!is_whole).then(|| self.out.join("partial.jurat"));
+        self.merge(&MergeOptions { target, partial: !is_whole, expect_rows: None })
+    }
+
     /// Makes one run of the project that a directory belongs to, and removes the shards.
     pub fn merge_into_project(self, directory: &Path) -> Result<Merged, Error> {
         let project = project(directory)?;

@@ -255,8 +255,8 @@ impl Suite {
         let env = |name: &str| environment.get(name);
         let in_words = |error| launch_error(error, &self.0.examined.sources);
         let selection = options.selection(None).map_err(|error| in_words(error.into()))?;
-        let repeat = options.repeat.unwrap_or(1);
-        let asking = Asking { models: &options.models, selection: &selection, repeat, env: &env };
+        let (repeat, batch) = (options.repeat.unwrap_or(1), options.batch);
+        let asking = Asking { models: &options.models, selection: &selection, repeat, batch, env: &env };
         report(self.definition_to_run(), asking).map_err(in_words)
     }
 

@@ -203,6 +203,15 @@ setters! { Judge:
 
     /// The same, but each judge is asked this number of times.
     repeat(n: u32) => judge.put("repeat", i64::from(n));
+
+    /// The same with a soft score: the mean of the labels of a field by their probabilities, which is added to the reply as `soft_score`. The field is a boolean, an enum
+    /// of numbers or an integer with bounds, and the provider must have logprobs.
+    ///
+    /// ```
+    /// # use jurat::{Judge, compare::greater_than_or_equal};
+    /// Judge::rubric("kind", "It apologises.").soft_score("score").passes_when("soft_score", greater_than_or_equal(3.5));
+    /// ```
+    soft_score(field: impl Into<String>) => judge.put("soft_score", field.into());
 }
 
 impl Evaluate {

@@ -50,7 +50,7 @@ fn plans_and_judges(suite: &Suite) {
                 let _ = assertion.judge(Context::of(row)).to_string();
             }
             if let Some(judge) = task.work.judge() {
-                let _ = judge.prompt.bound(Context::of(row), &[]);
+                let _ = judge.prompt.bind(Vec::new(), Context::of(row), &[]);
             }
         }
     }

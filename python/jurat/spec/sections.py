@@ -53,6 +53,7 @@ class Model(Part):
         max_tokens: Maximum number of output tokens of a reply.
         seed: The seed of sampling.
         reasoning: How much the model thinks before it answers: an effort, or `{ effort }` or `{ budget }`; default: as the provider does.
+        logprobs: Asks for the probability of each token of a reply, with this number of other likely tokens in its place, 0 to 20.
         extra: Further members of each request, by the provider's names.
         price: What tokens cost, for budgets and reports; default: that of the file of `prices`, else the built-in price.
         structured: How the endpoint is sent the schema of a reply; default: as the provider documents it.
@@ -73,6 +74,7 @@ class Model(Part):
     max_tokens: int | None = None
     seed: int | None = None
     reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | Mapping[str, Any] | None = None
+    logprobs: int | None = None
     extra: Mapping[str, Any] | None = None
     price: Mapping[str, Any] | None = None
     structured: Literal["json_schema", "json_object", "prompt", "tool"] | None = None
@@ -193,7 +195,7 @@ class Agent(Part):
     """
 
     description: str | None = None
-    runner: Literal["command", "call", "recorded", "llm_probe", "openclaw", "claude_code", "codex", "gemini_cli", "qwen_code", "opencode", "pi", "mini_swe_agent"] | None = None
+    runner: Literal["command", "call", "recorded", "llm_probe", "openclaw", "claude_code", "codex", "gemini_cli", "qwen_code", "opencode", "copilot_cli", "goose", "openhands", "aider", "pi", "mini_swe_agent"] | None = None
     command: Sequence[str] | None = None
     call: str | None = None
     program: str | None = None
@@ -222,7 +224,8 @@ class AgentCase(Part):
         agent: An entry of `agents`, or an agent; default: the only entry of `agents`.
         task: The task: the first message to the agent.
         turns: Several messages, one after the other in one session; in place of `task`.
-        system: A system prompt, added to that of the agent's program; part of the first message for `openclaw` and `mini_swe_agent`.
+        system: A system prompt, added to that of the agent's program; part of the first message for `openclaw`, `openhands`, `aider` and
+            `mini_swe_agent`.
         attachments: Text files that are added to the first message.
         workspace: A directory; each run starts with a fresh copy of it as its workspace; default: an empty workspace.
         key_outputs: The files that it should write, relative to its workspace; they are stored as output artifacts.

@@ -156,6 +156,8 @@ class Judge(Task, Generic[T]):
         rubric: A criterion in plain words, in place of `prompt`.
         inputs: Where inputs of a used judge come from: paths, or `{"value": …}`, for those that are not found under their usual names.
         messages: The messages of a conversation, in place of `prompt`: dicts with `role` and `content`, as files have them.
+        soft_score: A field of the reply with a short list of labels, or `{"field": …, "values": …}`: the mean of the labels by their probabilities is added to the reply as
+            `soft_score`. The model must have logprobs.
 
     Example:
         >>> from dataclasses import dataclass
@@ -187,6 +189,7 @@ class Judge(Task, Generic[T]):
     rubric: str | None = None
     inputs: Mapping[str, Any] | None = None
     messages: Sequence[Mapping[str, Any]] = ()
+    soft_score: str | Mapping[str, Any] | None = None
 
     def definition(self) -> dict[str, Any]:
         """The task as files have it.
@@ -196,7 +199,7 @@ class Judge(Task, Generic[T]):
         """
         from jurat._schema import schema_of
 
-        judge = members(None, messages=list(self.messages) or None)
+        judge = members(None, messages=list(self.messages) or None, soft_score=self.soft_score)
         judge |= members(None, model=self.model, system=self.system, prompt=self.prompt, panel=self.panel or None, repeat=self.repeat)
         judge |= members(None, aggregate=self.aggregate, max_retries=self.max_retries, use=self.use, rubric=self.rubric, with_=self.inputs)
         if self.output_type is not None:
@@ -221,7 +224,11 @@ class Judge(Task, Generic[T]):
         task = case.task(self.id)
         if task.reply is None:
             raise DataError(f"`{self.id}` has no reply in `{case.id}`: {task.verdict}: {task.message}")
-        replied: T = instance_of(self.output_type, task.reply)
+        reply = task.reply
+        if self.soft_score is not None and isinstance(reply, Mapping):
+            # What is computed from probabilities is no part of what the judge was asked for.
+            reply = {key: value for key, value in reply.items() if key not in ("soft_score", "probabilities")}
+        replied: T = instance_of(self.output_type, reply)
         return replied
 
 

@@ -1,7 +1,7 @@
 //! Which crate may depend on which.
 //!
 //! ```text
-//! format ← compare ← core ← {host, import, report, model, sandbox, store} ← engine ← view ← jurat ← cli ← python
+//! format ← compare ← core ← {host, import, report, model, sandbox, store} ← postgres ← engine ← view ← jurat ← cli ← python
 //! ```
 //!
 //! The engine does not know what writes its reports, and the command knows the engine and what is below it through `jurat` alone, although their
@@ -20,6 +20,7 @@ const LAYERS: &[&[&str]] = &[
     &["jurat-compare"],
     &["jurat-core"],
     &["jurat-host", "jurat-import", "jurat-model", "jurat-report", "jurat-sandbox", "jurat-store", TESTKIT],
+    &["jurat-postgres"],
     &["jurat-engine"],
     &["jurat-view"],
     &["jurat"],
@@ -35,7 +36,16 @@ const APART: &[(&str, &[&str], &str)] = &[
     ("jurat-engine", &["jurat-report"], "reports are data of `jurat-core`; `jurat` writes them"),
     (
         "jurat-cli",
-        &["jurat-compare", "jurat-engine", "jurat-host", "jurat-import", "jurat-model", "jurat-sandbox", "jurat-store"],
+        &[
+            "jurat-compare",
+            "jurat-engine",
+            "jurat-host",
+            "jurat-import",
+            "jurat-model",
+            "jurat-postgres",
+            "jurat-sandbox",
+            "jurat-store",
+        ],
         "the command is built on `jurat`",
     ),
 ];

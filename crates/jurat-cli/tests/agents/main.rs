@@ -70,7 +70,8 @@ fn drive(runner: &str, program: &str) -> Result<String, String> {
     for (case, n_calls) in [("once", 2), ("twice", 4)].into_iter().take(if takes_turns { 2 } else { 1 }) {
         let run = artifact(desk.path(), case)?;
         let expected_calls = if runner == "mini_swe_agent" { n_calls + 1 } else { n_calls };
-        let outcome = checked(&run, expected_calls).map_err(|why| format!("case `{case}`: {why}\n{}", shown(&run)))?;
+        let outcome =
+            checked(&run, expected_calls, runner).map_err(|why| format!("case `{case}`: {why}\n{}", shown(&run)))?;
         if case == "once" {
             let version = run["runner_metadata"]["program"]["version"].as_str().unwrap_or("?");
             write!(row, "{version:<12} {outcome}").expect("memory");
@@ -103,9 +104,11 @@ fn suite(runner: &str, program: &str, url: &str, takes_turns: bool) -> String {
         Wire::OpenAiChat | Wire::OpenAiResponses => format!("{url}/v1"),
     };
     let model = if runner == "mini_swe_agent" { "stub-submits" } else { "stub-model" };
+    // In its other formats it runs no commands.
+    let args = if runner == "aider" { ", args: [--edit-format, diff]" } else { "" };
     let mut text = format!(
         "suite: real\nmodels:\n  subject: {{ model: {provider}/{model}, base_url: '{base}', api_key_env: STUB_KEY, price: {{ input: 1, output: 2 }} }}\n\
-         agents:\n  it: {{ runner: {runner}, program: '{program}', limits: {{ time: 5m, requests: 60 }} }}\n\
+         agents:\n  it: {{ runner: {runner}, program: '{program}'{args}, limits: {{ time: 5m, requests: 60 }} }}\n\
          cases:\n  - {{ id: once, task: Print the date and write report.md., workspace: template, key_outputs: [report.md] }}\n"
     );
     if takes_turns {
@@ -150,15 +153,18 @@ fn artifact(desk: &Path, case: &str) -> Result<Value, String> {
 }
 
 /// What must be true of a run, and a few numbers of it.
-fn checked(run: &Value, n_calls: usize) -> Result<String, String> {
+fn checked(run: &Value, n_calls: usize, runner: &str) -> Result<String, String> {
     let must = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
     must(run["status"] == "success", "it did not succeed")?;
     let calls = run["tool_calls"].as_array().cloned().unwrap_or_default();
     must(calls.len() == n_calls, "it did not report all calls of tools")?;
     must(calls.iter().all(|it| it["arguments"].is_object()), "calls have no arguments")?;
-    must(calls[0]["arguments"].to_string().contains("date"), "the first call is another")?;
-    must(calls[1]["arguments"].to_string().contains("report.md"), "the second call is another")?;
-    let results: Vec<&Value> = calls.iter().take(2).map(|it| &it["status"]).collect();
+    // Aider edits before it runs commands, and does not say whether those failed. Both stand in one reply.
+    let is_aider = runner == "aider";
+    let (first, second) = if is_aider { ("report.md", "date") } else { ("date", "report.md") };
+    must(calls[0]["arguments"].to_string().contains(first), "the first call is another")?;
+    must(calls[1]["arguments"].to_string().contains(second), "the second call is another")?;
+    let results: Vec<&Value> = calls.iter().take(if is_aider { 1 } else { 2 }).map(|it| &it["status"]).collect();
     must(results.iter().all(|it| **it == "success"), "results are missing")?;
     let tokens = &run["usage"]["normalized"];
     let total = tokens["total_tokens"].as_u64().unwrap_or(0);
@@ -175,7 +181,7 @@ fn checked(run: &Value, n_calls: usize) -> Result<String, String> {
     must(run["output_artifacts"][0]["sha256"].is_string(), "the key output was not stored")?;
     must(run["runner_metadata"]["place"] == "namespaces", "it ran somewhere else")?;
     must(
-        run["runner_metadata"]["requests"].as_u64().is_some_and(|it| it >= n_calls as u64),
+        run["runner_metadata"]["requests"].as_u64().is_some_and(|it| is_aider || it >= n_calls as u64),
         "requests were not counted",
     )?;
     Ok(format!("{:>5} {:>7} {total:>6}", calls.len(), results.len()))
@@ -225,7 +231,8 @@ fn shown(run: &Value) -> String {
 /// The model: it asks for the date, then for the file, then gives its final message; once for each turn input.
 fn answer(request: &Request) -> Reply {
     let usage = Usage { input: 100, output: 20, cached: 40, reasoning: 0 };
-    if request.tools.is_empty() {
+    let is_aider = request.json.to_string().contains("SEARCH/REPLACE");
+    if request.tools.is_empty() && !is_aider {
         return Reply::text("A title").usage(usage);
     }
     if request.json.to_string().contains("Do REFUSE.") {
@@ -233,6 +240,9 @@ fn answer(request: &Request) -> Reply {
     }
     if request.json.to_string().contains("Do CALL.") {
         return called(request).usage(usage);
+    }
+    if is_aider {
+        return Reply::text(&edited(request)).usage(usage);
     }
     let command = match (results_since_reported(request), request.model.contains("submits")) {
         (0, _) => "date +%F",
@@ -246,6 +256,14 @@ fn answer(request: &Request) -> Reply {
     }
 }
 
+/// A reply with a command and an edit, as Aider asks for them.
+fn edited(request: &Request) -> String {
+    let before = if request.json.to_string().contains("Do it again") { "marker\n" } else { "" };
+    format!(
+        "{LAST_WORD}\n\nreport.md\n```\n<<<<<<< SEARCH\n{before}=======\nmarker\n>>>>>>> REPLACE\n```\n\n```bash\ndate +%F\n```\n"
+    )
+}
+
 /// The model of a case with a server: it calls the tool `add`, whatever the agent calls that, and says what it saw.
 fn called(request: &Request) -> Reply {
     let seen = request.json.to_string();
@@ -254,7 +272,14 @@ fn called(request: &Request) -> Reply {
         return Reply::text(&format!("the sum came back, and {skill}"));
     }
     match request.tools.iter().find(|it| it.name.ends_with("add")) {
-        Some(tool) => Reply::calls([(tool.name.as_str(), json!({ "a": 20_000_001, "b": 20_000_002 }))]),
+        Some(tool) => {
+            let mut arguments = json!({ "a": 20_000_001, "b": 20_000_002 });
+            // OpenHands adds one to every tool, and refuses calls without it.
+            if tool.parameters["properties"]["security_risk"].is_object() {
+                arguments["security_risk"] = json!("LOW");
+            }
+            Reply::calls([(tool.name.as_str(), arguments)])
+        }
         None => Reply::text(&format!("there is no tool to add with, and {skill}")),
     }
 }
@@ -267,11 +292,21 @@ fn shell(request: &Request, command: &str) -> Option<(&'static str, Value)> {
         ("Bash", described.clone()),
         ("bash", described.clone()),
         ("exec_command", json!({ "cmd": command })),
-        ("shell", json!({ "command": ["bash", "-c", command] })),
+        ("shell", json!({ "command": shell_argument(request, command) })),
         ("shell_command", json!({ "command": command })),
         ("run_shell_command", described),
+        ("terminal", json!({ "command": command, "security_risk": "LOW" })),
     ];
     known.into_iter().find(|(name, _)| request.tools.iter().any(|it| it.name == *name))
+}
+
+/// A command for a tool `shell`: as text where the tool takes text, else as a program with its arguments.
+fn shell_argument(request: &Request, command: &str) -> Value {
+    let tool = request.tools.iter().find(|it| it.name == "shell");
+    match tool.is_some_and(|it| it.parameters["properties"]["command"]["type"] == "string") {
+        true => json!(command),
+        false => json!(["bash", "-c", command]),
+    }
 }
 
 /// How many results of tools came since the last turn input.

@@ -12,7 +12,7 @@ fn page() -> PathBuf {
 
 #[test]
 fn the_page_shows_what_the_commands_write() {
-    let n_commands = checked(&page()).len();
+    let n_commands = checked(&page(), &[]).len();
     assert!(n_commands > 15, "only {n_commands} commands");
 }
 

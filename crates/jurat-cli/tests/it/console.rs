@@ -11,11 +11,11 @@ use std::process::Command;
 use crate::command::{Folder, ended};
 use crate::stored::steady;
 
-/// Checks a page, and returns its commands.
+/// Checks a page, and returns its commands. They have these variables besides those of the process.
 #[track_caller]
-pub(crate) fn checked(page: &Path) -> Vec<String> {
+pub(crate) fn checked(page: &Path, variables: &[(&str, &str)]) -> Vec<String> {
     let text = fs::read_to_string(page).expect("the page is there");
-    let mut console = Console { folder: Folder::empty(), code: None };
+    let mut console = Console { folder: Folder::empty(), variables, code: None };
     let (mut blessed, mut wrong, mut ran) = (String::new(), Vec::new(), Vec::new());
     for (ix, part) in text.split("```").enumerate() {
         let (info, body) = part.split_once('\n').unwrap_or((part, ""));
@@ -50,12 +50,13 @@ pub(crate) fn checked(page: &Path) -> Vec<String> {
 const ANY: &str = "…";
 
 /// Where commands run, and how the last of them ended.
-struct Console {
+struct Console<'v> {
     folder: Folder,
+    variables: &'v [(&'v str, &'v str)],
     code: Option<i32>,
 }
 
-impl Console {
+impl Console<'_> {
     /// What a command writes, without the folder it runs in.
     fn written(&mut self, command: &str) -> String {
         if command == "echo $?" {
@@ -66,6 +67,7 @@ impl Console {
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("( {command} ) 2>&1")]).current_dir(self.folder.path());
         shell.env("PATH", format!("{}:{path}", jurat.display())).env_remove("NO_COLOR");
+        shell.envs(self.variables.iter().copied());
         let ended = ended(&mut shell);
         self.code = ended.code;
         let place = fs::canonicalize(self.folder.path()).expect("the folder is there");

@@ -65,10 +65,76 @@ fn a_policy_that_is_wrong_is_refused_with_its_place() {
     verdict(&folder, "{ id: a }", &[], 2, "a condition says what must hold");
     verdict(&folder, "{ id: a, at_least: 0.8, better: 0.1 }", &[], 2, "one thing that must hold");
     verdict(&folder, "{ id: a, at_least: 0.8, score: true }", &[], 2, "`score` is for `not_worse` and `better`");
+    verdict(&folder, "{ id: a, not_worse: 3 }", &[], 2, "3 percentage points are `not_worse: 0.03`");
     verdict(&folder, "{ id: a, task: none, at_least: 0.8 }", &[], 6, "NEW has no task `none`");
     let ended = folder.jurat(&["gate", "latest"]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("has no `gates`"), "{}", ended.stderr);
+}
+
+/// A folder with the baseline `main.jsonl` of 100 rows that passed, and a latest run over rows as they are afterwards, by this task.
+fn changed(before: impl Fn(usize) -> String, after: impl Fn(usize) -> Option<String>, task: &str) -> Folder {
+    let suite = |task: &str| format!("suite: answers\nrecords: rows.jsonl\nquestion: [q]\ntasks: [{task}]\n");
+    let lines =
+        |row: &dyn Fn(usize) -> Option<String>| (0..100).filter_map(row).map(|it| it + "\n").collect::<String>();
+    let folder = Folder::with("suite.yaml", suite(GOOD)).and("rows.jsonl", lines(&|it| Some(before(it))));
+    assert_eq!(folder.jurat(&["run", "suite.yaml"]).code, Some(0));
+    assert_eq!(folder.jurat(&["export", "latest", "--to", "baseline", "-o", "main.jsonl"]).code, Some(0));
+    let folder = folder.and("suite.yaml", suite(task)).and("rows.jsonl", lines(&after));
+    assert!(matches!(folder.jurat(&["run", "suite.yaml"]).code, Some(0 | 1 | 3)));
+    folder
+}
+
+const GOOD: &str = "{ id: good, field_path: a, operator: equals, expected_value: good }";
+
+fn good(it: usize) -> String {
+    row(it, "good")
+}
+
+fn row(it: usize, answer: &str) -> String {
+    format!("{{\"id\":\"r{it}\",\"q\":\"q{it}\",\"a\":\"{answer}\"}}")
+}
+
+/// The answer of every fourth row got worse.
+fn answer(it: usize) -> &'static str {
+    if it.is_multiple_of(4) { "bad" } else { "good" }
+}
+
+const MARGIN: &str = "{ id: same, not_worse: 0.03 }";
+const NO_NEW: &str = "{ id: none, no_new_failures: true }";
+const BASE: [&str; 2] = ["--base", "main.jsonl"];
+
+#[test]
+fn rows_that_are_not_compared_leave_a_gate_undecided() {
+    let nameless = |it: usize, answer: &str| format!("{{\"q\":\"q{it}\",\"a\":\"{answer}\"}}");
+    let nameless = changed(|it| nameless(it, "good"), |it| Some(nameless(it, answer(it))), GOOD);
+    for condition in [MARGIN, NO_NEW] {
+        verdict(&nameless, condition, &BASE, 6, "NEW does not have 25 of 100 rows of BASE: rows without an `id`");
+    }
+    let some = changed(good, |it| (answer(it) == "good").then(|| good(it)), GOOD);
+    verdict(&some, MARGIN, &BASE, 6, "NEW does not have 25 of 100 rows of BASE: run the same rows");
+    verdict(&some, "{ id: same, not_worse: 0.1, allow: [rows] }", &BASE, 0, "pass: 1 condition is met");
+    let few = changed(good, |it| (it != 7).then(|| good(it)), GOOD);
+    verdict(&few, "{ id: same, not_worse: 0.1 }", &BASE, 0, "pass: 1 condition is met");
+}
+
+#[test]
+fn cases_that_other_tasks_judge_leave_a_gate_undecided() {
+    let weaker = changed(good, |it| Some(row(it, answer(it))), "{ id: good, field_path: a, operator: is_not_empty }");
+    for condition in [MARGIN, NO_NEW] {
+        verdict(&weaker, condition, &BASE, 6, "the task changed");
+    }
+    verdict(&weaker, "{ id: same, not_worse: 0.1, allow: [task] }", &BASE, 0, "pass: 1 condition is met");
+    let other = changed(good, |it| Some(row(it, answer(it))), "{ id: said, field_path: a, operator: is_not_empty }");
+    verdict(&other, MARGIN, &BASE, 6, "only BASE has the task `good`");
+    verdict(&other, "{ id: each, task: '*', not_worse: 0.03 }", &BASE, 6, "NEW has no task `good`");
+}
+
+#[test]
+fn cases_that_could_not_be_judged_are_the_reason() {
+    let without = |it: usize| format!("{{\"id\":\"r{it}\",\"q\":\"q{it}\"}}");
+    let folder = changed(good, |it| Some(if answer(it) == "bad" { without(it) } else { good(it) }), GOOD);
+    verdict(&folder, "{ id: same, not_worse: 0.1 }", &BASE, 6, "25 could not be judged, and might decide it");
 }
 
 #[test]

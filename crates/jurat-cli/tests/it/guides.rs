@@ -5,6 +5,9 @@ use std::fs;
 use crate::command::{Folder, ended, path_with_agents, root};
 use crate::console::checked;
 
+/// The guide that needs a database server: the test program `postgres` runs it.
+const OF_POSTGRES: &str = "share-answers.md";
+
 #[test]
 fn every_guide_shows_what_the_commands_write() {
     let folders = ["docs/guides", "docs/concepts"];
@@ -12,7 +15,9 @@ fn every_guide_shows_what_the_commands_write() {
     let mut n_guides = 0;
     for guide in guides {
         let guide = guide.expect("guides can be listed").path();
-        assert!(checked(&guide).len() > 5, "{} runs little", guide.display());
+        if !guide.ends_with(OF_POSTGRES) {
+            assert!(checked(&guide, &[]).len() > 5, "{} runs little", guide.display());
+        }
         // Whatever a guide shows is run or used.
         let text = fs::read_to_string(&guide).expect("the guide is text");
         for (ix, part) in text.split("```").enumerate().filter(|(ix, _)| ix % 2 == 1) {

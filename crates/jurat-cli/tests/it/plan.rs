@@ -187,6 +187,30 @@ fn the_journal_is_followed_as_deep_as_it_goes() {
 }
 
 #[test]
+fn requests_in_batches_are_bounded_at_half_the_price() {
+    let endpoint = Endpoint::start(Script::answering(cook));
+    let usd = |folder: &Folder, more: &[&str]| {
+        let text = said(folder, &[&["plan", "suite.yaml", "--json"], more].concat());
+        let plan: serde_json::Value = serde_json::from_str(&text).expect("a plan is JSON");
+        plan["max_cost_usd"].as_f64().unwrap_or_else(|| panic!("{text}"))
+    };
+    let folder = paid(&endpoint, PRICED);
+    let whole = usd(&folder, &[]);
+    assert!(whole > 0.0 && (usd(&folder, &["--batch"]) - whole / 2.0).abs() < 1e-9, "{whole}");
+    // A provider without batches is paid in full.
+    let suite = std::fs::read_to_string(folder.path().join("suite.yaml")).expect("the suite");
+    let folder = folder.and("suite.yaml", suite.replace("openai/small", "groq/small"));
+    assert_eq!(usd(&folder, &[]), usd(&folder, &["--batch"]));
+    // Writing into the provider's cache may cost more than reading, and a marked prompt may be written as a whole.
+    let marked = "messages: [{ role: user, content: 'Sort: ${answer}', prompt_cache: true }]";
+    let priced = ", max_tokens: 100, price: { input: 1, output: 2, cache_write: 1.25 }";
+    let plain = paid(&endpoint, priced);
+    let suite = std::fs::read_to_string(plain.path().join("suite.yaml")).expect("the suite");
+    let cached = paid(&endpoint, priced).and("suite.yaml", suite.replace("prompt: 'Sort: ${answer}'", marked));
+    assert!(usd(&cached, &[]) > usd(&plain, &[]));
+}
+
+#[test]
 fn no_run_makes_more_calls_or_costs_more() {
     // Every answer is invalid at first: judges are asked again until one request is left.
     let script = Script::answering(|request: &Request| {

@@ -34,8 +34,9 @@ fn folder() -> Folder {
         // Writing to memory cannot fail.
         let _ = writeln!(
             rows,
-            r#"{{"id": "case-{ix:02}", "lang": "{lang}", "text": "{text}", "meta": {{"kind": "k{}"}}, "n": {ix}}}"#,
-            ix % 2
+            r#"{{"id": "case-{ix:02}", "lang": "{lang}", "text": "{text}", "meta": {{"kind": "k{}"}}, "n": {ix}, "tags": ["t{}", "all"]}}"#,
+            ix % 2,
+            ix % 4
         );
     }
     let folder = Folder::with("suite.yaml", SUITE).and("rows.jsonl", rows);
@@ -129,7 +130,7 @@ fn what_cases_took_is_what_their_answers_used() {
 
 type Filter = fn(&Exported) -> bool;
 
-const QUERIES: [(&str, Filter); 30] = [
+const QUERIES: [(&str, Filter); 32] = [
     ("", |_| true),
     ("verdict:failed", |it| it.verdict == "failed"),
     ("verdict:passed,error", |it| it.verdict == "passed" || it.verdict == "error"),
@@ -159,6 +160,8 @@ const QUERIES: [(&str, Filter); 30] = [
     ("\"umbruch\\n und\"", |it| it.text().to_lowercase().contains("umbruch\n und")),
     ("café -group:lang=de", |it| it.text().contains("café") && it.lang() != "de"),
     ("row.n<10", |it| it.number() < 10),
+    ("row.tags=t3", |it| it.number() % 4 == 3),
+    ("row.tags=all -row.tags=t1,t2", |it| it.number() % 4 == 0 || it.number() % 4 == 3),
     ("row.n>=50 row.lang=fr", |it| it.number() >= 50 && it.lang() == "fr"),
     ("(refunds OR row.n=0)", |it| it.text().to_lowercase().contains("refunds") || it.number() == 0),
     ("why:\"length of less\"", |it| it.task("short") == "failed"),

@@ -287,6 +287,16 @@ fn merging_checks_what_is_there() {
     let missing = format!("1 of {n} shards are missing: 0");
     assert!(shown.stdout.contains(&missing), "{}", shown.stdout);
 
+    // The directory stands for what is there.
+    let so_far = folder.jurat(&["show", "parts"]);
+    let done = format!("{} of {n} shards are done; run the command again to see more\n", n - 1);
+    assert!(
+        so_far.stdout.contains(&missing) && so_far.stdout.ends_with("saved in parts/partial.jurat\n"),
+        "{}",
+        so_far.stdout
+    );
+    assert_eq!(so_far.stderr, done);
+
     // A byte that changed is found.
     let damaged = parts.join("00002.jurat");
     let mut bytes = fs::read(&damaged).expect("the shard");

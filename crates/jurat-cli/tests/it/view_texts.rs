@@ -60,6 +60,11 @@ fn plain(page: &str, id: &str) -> String {
         if let Some(value) = tag.strip_prefix("input").and_then(|it| it.split_once(" value=\"")) {
             lines.push(format!("input {}", value.1.split('"').next().unwrap_or_default()));
         }
+        // Of a link that has a name for screen readers, both are there.
+        if let Some(label) = tag.strip_prefix("a ").and_then(|it| it.split_once("aria-label=\"")) {
+            let name = label.1.split('"').next().unwrap_or_default();
+            let _ = write!(lines.last_mut().expect("there is a line"), "[{name}] ");
+        }
         let text = if tag.starts_with("time ") { "MOMENT" } else { text };
         lines.last_mut().expect("there is a line").push_str(text);
     }

@@ -6,18 +6,22 @@
 //!
 //! Nothing is guessed: an event that a reader does not know is stored as it is, as an event of the runner; a stream that breaks off is a fault in words.
 
+mod aider;
 mod anthropic_stream;
 mod claude_code;
 mod codex;
 mod command;
+mod copilot_cli;
 mod definition;
 mod function;
 mod gemini_cli;
+mod goose;
 mod launch;
 mod lines;
 mod mini_swe_agent;
 mod openclaw;
 mod opencode;
+mod openhands;
 mod pi;
 mod pi_messages;
 mod probe;
@@ -51,6 +55,10 @@ pub static RUNNERS: &[&Runner] = &[
     &gemini_cli::RUNNER,
     &qwen_code::RUNNER,
     &opencode::RUNNER,
+    &copilot_cli::RUNNER,
+    &goose::RUNNER,
+    &openhands::RUNNER,
+    &aider::RUNNER,
     &pi::RUNNER,
     &mini_swe_agent::RUNNER,
 ];

@@ -8,6 +8,7 @@
 
 mod request;
 mod response;
+mod row_paths;
 
 use jurat_format::codes;
 use jurat_format::field::Field;
@@ -22,6 +23,7 @@ pub use request::{
 };
 pub(crate) use response::RESPONSE;
 pub use response::{CallPaths, Pieces, ReplyPaths, UsagePaths};
+pub use row_paths::RowPaths;
 
 /// An application: what it is sent, and where in its reply things are.
 #[derive(Debug, Clone, PartialEq)]

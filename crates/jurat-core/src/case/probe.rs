@@ -184,14 +184,15 @@ fn request(ask: &PlannedAsk, question: &Question, row: &Val<'_>, files: &FoundFi
         messages.push(Message::System(system.bound(context)?));
     }
     let (_, prompt) = ask.prompts.get(question.prompt).ok_or_else(|| "there is no such prompt".to_owned())?;
+    let mut prompt_cache = Vec::new();
     match prompt {
-        Asking::Chat(chat) => messages.extend(chat.bound(context, files)?),
+        Asking::Chat(chat) => (messages, prompt_cache) = chat.bind(messages, context, files)?,
         Asking::Row => messages.push(Message::User(row.to_json())),
         Asking::Talk(_) => unreachable!("a conversation about a row is a traversal"),
     }
-    let row = ask.row_of(&question.model, row);
+    let row = ask.row_paths.of(&question.model, row);
     let request = ModelRequest::new(question.model.clone(), messages);
-    Ok(ModelRequest { output: ask.output.clone(), repeat: question.replicate, row, ..request })
+    Ok(ModelRequest { output: ask.output.clone(), repeat: question.replicate, row, prompt_cache, ..request })
 }
 
 /// A file that a request names, and what is in it or why that cannot be used.
@@ -242,6 +243,7 @@ fn exchange<'e>(ask: &PlannedAsk, answer: &'e ProbeAnswer, output: Val<'e>, orig
         original,
         parsed: ask.output.as_ref().and_then(|_| ask.form.read(&said.text).ok()),
         reasoning: Some(dialogue.reasoning.as_str()).filter(|it| !it.is_empty()),
+        logprobs: dialogue.logprobs.as_ref().map(|it| it.to_value()),
         tool_calls: dialogue.tool_uses.iter().map(used).chain(said.tool_calls.iter().map(called)).collect(),
         usage: dialogue.usage.map(|it| {
             object([

@@ -47,16 +47,19 @@ impl Circumstances {
 }
 
 impl Contrast {
-    /// Why a unit ended otherwise.
-    pub fn causes(&self, change: &Change) -> Vec<Cause> {
+    /// Whether a task is defined otherwise in NEW, apart from the model that judges.
+    pub fn is_redefined(&self, task: &str) -> bool {
         let is_definition =
             |it: Finding| matches!(it, Finding::TaskDiffers | Finding::JudgePromptDiffers | Finding::EvaluatorDiffers);
-        let is_redefined =
-            |task: &String| self.notes.iter().any(|it| it.task.as_ref() == Some(task) && is_definition(it.finding));
+        self.notes.iter().any(|it| it.task.as_deref() == Some(task) && is_definition(it.finding))
+    }
+
+    /// Why a unit ended otherwise.
+    pub fn causes(&self, change: &Change) -> Vec<Cause> {
         let circumstances = Circumstances {
             judged: [change.base.judged > 0, change.new.judged > 0],
             same_answer: change.same_answer,
-            is_redefined: change.tasks.iter().any(is_redefined),
+            is_redefined: change.tasks.iter().any(|it| self.is_redefined(it)),
         };
         circumstances.causes()
     }

@@ -1,10 +1,9 @@
 //! Units that ended otherwise in NEW than in BASE.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::statistics::{Tally, fisher};
+use super::chance::ChangeTests;
 
 /// Which way a unit changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,9 +101,6 @@ impl ChangeCounts {
     }
 }
 
-/// A change is probably no chance when its q is at most this.
-const LIKELY: f64 = 0.1;
-
 impl Change {
     pub fn direction(&self) -> Direction {
         if self.size() < 0.0 { Direction::Regression } else { Direction::Fix }
@@ -115,15 +111,11 @@ impl Change {
         self.new.rate() - self.base.rate()
     }
 
-    /// How often it passed and was judged on both sides, for repeated units.
-    fn repeated(&self) -> Option<Tallies> {
-        let is_repeated = self.base.judged > 1 || self.new.judged > 1;
-        is_repeated.then_some([self.base.passed, self.base.judged, self.new.passed, self.new.judged])
+    /// How often it passed and was judged in BASE, then in NEW.
+    pub(super) fn tallies(&self) -> [u32; 4] {
+        [self.base.passed, self.base.judged, self.new.passed, self.new.judged]
     }
 }
-
-/// Passed and judged in BASE, then in NEW.
-type Tallies = [u32; 4];
 
 /// Changes while they are gathered. Only those that are listed are held: of a million changes a reader sees twenty.
 #[derive(Debug)]
@@ -133,8 +125,7 @@ pub struct ChangeList {
     counts: ChangeCounts,
     regressions: Vec<Change>,
     fixes: Vec<Change>,
-    /// How many repeated units have the same tallies. There are few kinds, so a test for each unit is one for each kind.
-    kinds: BTreeMap<Tallies, u64>,
+    tests: ChangeTests,
 }
 
 impl ChangeList {
@@ -144,14 +135,12 @@ impl ChangeList {
             counts: ChangeCounts::default(),
             regressions: Vec::new(),
             fixes: Vec::new(),
-            kinds: BTreeMap::new(),
+            tests: ChangeTests::default(),
         }
     }
 
     pub fn add(&mut self, change: Change) {
-        if let Some(tallies) = change.repeated() {
-            *self.kinds.entry(tallies).or_default() += 1;
-        }
+        self.tests.add(change.tallies());
         let (own, n) = match change.direction() {
             Direction::Regression => (&mut self.regressions, &mut self.counts.regressions),
             Direction::Fix => (&mut self.fixes, &mut self.counts.fixes),
@@ -167,18 +156,13 @@ impl ChangeList {
     /// How many there are, and those that are listed: critical ones first, then by size, then by id. `n_units` is how many units were compared:
     /// those that did not change are part of the family too.
     pub fn finish(mut self, n_units: u64) -> (ChangeCounts, Vec<Change>) {
-        let tested = tested(&self.kinds, n_units);
+        let tested = self.tests.finish(n_units);
         first(&mut self.regressions, self.most);
         first(&mut self.fixes, self.most);
         let mut changes = self.regressions;
         changes.append(&mut self.fixes);
         changes.sort_unstable_by(order);
-        for change in &mut changes {
-            if let Some((p, is_likely)) = change.repeated().and_then(|it| tested.get(&it)) {
-                change.p = Some(*p);
-                change.is_likely = *is_likely;
-            }
-        }
+        changes.iter_mut().for_each(|it| tested.mark(it));
         (self.counts, changes)
     }
 }
@@ -187,27 +171,6 @@ impl ChangeList {
 fn first(changes: &mut Vec<Change>, most: usize) {
     changes.sort_unstable_by(order);
     changes.truncate(most);
-}
-
-/// The p value of each kind of change, and whether it is probably no chance by Benjamini and Hochberg's procedure over all units.
-/// A unit that did not change has p = 1, which is the last of any order and changes no other q.
-fn tested(kinds: &BTreeMap<Tallies, u64>, n_units: u64) -> BTreeMap<Tallies, (f64, bool)> {
-    let p = |it: &Tallies| {
-        let tally = |passed: u32, judged: u32| Tally { passed: passed.into(), judged: judged.into() };
-        fisher(tally(it[0], it[1]), tally(it[2], it[3]))
-    };
-    let mut family: Vec<(f64, Tallies, u64)> = kinds.iter().filter_map(|(it, n)| Some((p(it)?, *it, *n))).collect();
-    family.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let n_changed: u64 = family.iter().map(|it| it.2).sum();
-    let n = n_units.max(n_changed) as f64;
-    let (mut rank, mut q) = (n_changed, 1.0_f64);
-    let mut tested = BTreeMap::new();
-    for (p, tallies, of_kind) in family.into_iter().rev() {
-        q = q.min(p * n / rank as f64);
-        rank -= of_kind;
-        tested.insert(tallies, (p, q <= LIKELY));
-    }
-    tested
 }
 
 fn order(one: &Change, other: &Change) -> Ordering {
@@ -224,6 +187,7 @@ fn order(one: &Change, other: &Change) -> Ordering {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::chance::LIKELY;
     use super::*;
     use crate::statistics::benjamini_hochberg;
 

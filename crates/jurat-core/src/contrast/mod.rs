@@ -6,15 +6,17 @@
 //! * [`Ending`] and [`Repetitions`]: how a unit ended, and whether a pair of units can be compared ([`Standing`]);
 //! * [`RateLine`], [`JudgementLine`], [`ScoreLine`], [`spending`]: what is compared, as [`Line`]s;
 //! * [`adjust`]: lines of one family, adjusted for each other;
-//! * [`Change`]: a unit that ended otherwise, and its [`Cause`]s; [`ChangeList`] holds those that are listed;
+//! * [`ChangeKind`]: how a unit of NEW stands to that of BASE; [`Change`]: one that ended otherwise, and its [`Cause`]s; [`ChangeList`] holds those that are listed;
 //! * [`provenance`]: what else differs between two sides than what they answered;
 //! * [`Comparison`]: all of it.
 
 mod cause;
+mod chance;
 mod change;
 mod comparison;
 mod family;
 mod judgements;
+mod kind;
 mod labels;
 mod line;
 pub mod provenance;
@@ -26,10 +28,12 @@ mod scores;
 pub mod spending;
 
 pub use cause::{Cause, Circumstances};
+pub use chance::{ChangeTests, TestedChanges};
 pub use change::{Change, ChangeCounts, ChangeList, ChangeSide, Direction, Said, TaskChange};
 pub use comparison::{Comparison, Contrast, PairCounts, Side};
 pub use family::adjust;
 pub use judgements::JudgementLine;
+pub use kind::ChangeKind;
 pub use labels::{LabelChanges, LabelLine};
 pub use line::{About, Effect, Line, Mark, Method, Payer};
 pub use ranking::{Ranking, SidePair, rank};

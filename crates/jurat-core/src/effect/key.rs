@@ -177,10 +177,13 @@ impl Framing {
             ToolChoice::Named(name) => self.text(b'n', name),
         }
         self.number(b'#', u64::from(request.repeat));
-        // A request without it has the key that it always had.
+        // A request without these has the key that it always had.
         if request.row != Val::Null {
             self.tag(b'w');
             self.value(&request.row);
+        }
+        if let Some(logprobs) = request.logprobs {
+            self.number(b'l', u64::from(logprobs));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{FaultClass, Ran, Reasoning, Returned, Role, ToolCall, UsedTool};
+use super::{FaultClass, Logprobs, Ran, Reasoning, Returned, Role, ToolCall, UsedTool};
 use crate::verdict::StopReason;
 
 /// What became of a request.
@@ -30,6 +30,8 @@ pub struct Answer {
     pub used: Vec<UsedTool>,
     /// What it thought before, where its provider shows it.
     pub reasoning: Option<Box<Reasoning>>,
+    /// How likely its tokens were, where that was asked for.
+    pub logprobs: Option<Box<Logprobs>>,
     pub finish: Finish,
     /// The tokens it took, where the provider says.
     pub usage: Option<Usage>,
@@ -61,6 +63,7 @@ impl Answer {
             tool_calls: Vec::new(),
             used: Vec::new(),
             reasoning: None,
+            logprobs: None,
             finish: Finish::Stop,
             usage: None,
             cost_usd: None,

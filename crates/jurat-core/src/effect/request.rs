@@ -25,13 +25,24 @@ impl Request {
     pub fn is_same(&self, other: &Request) -> bool {
         match (self, other) {
             (Request::Model(request), Request::Model(other)) => {
-                let ModelRequest { model: _, messages, output, tools, tool_choice, repeat, row } = &**request;
+                let ModelRequest {
+                    model: _,
+                    messages,
+                    output,
+                    tools,
+                    tool_choice,
+                    repeat,
+                    row,
+                    logprobs,
+                    prompt_cache: _,
+                } = &**request;
                 other.messages == *messages
                     && other.output == *output
                     && other.tools == *tools
                     && other.tool_choice == *tool_choice
                     && other.repeat == *repeat
                     && other.row == *row
+                    && other.logprobs == *logprobs
             }
             (Request::Action(action), Request::Action(other)) => action == other,
             (Request::Model(_), Request::Action(_)) | (Request::Action(_), Request::Model(_)) => false,
@@ -66,6 +77,10 @@ pub struct ModelRequest {
     pub repeat: u32,
     /// What an application is sent of the row beside the messages; null for anything else.
     pub row: Value,
+    /// How many of the most likely tokens the reply is to have for each of its own, with their probabilities; the setting of the endpoint comes first.
+    pub logprobs: Option<u32>,
+    /// The places of messages that the provider may cache to. What a request is answered does not depend on it, so it is no part of its key.
+    pub prompt_cache: Vec<u32>,
 }
 
 impl ModelRequest {
@@ -80,6 +95,8 @@ impl ModelRequest {
             tool_choice: ToolChoice::Auto,
             repeat: 0,
             row: Value::Null,
+            logprobs: None,
+            prompt_cache: Vec::new(),
         }
     }
 }

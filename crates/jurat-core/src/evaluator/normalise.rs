@@ -142,7 +142,7 @@ fn validate(expected: Expected<'_>, extracted: Extracted<'_>, returned: &Object)
             Ok(Triple { label: Some(label), score, explanation })
         }
         Some(OutputKind::Continuous { lower_bound, upper_bound }) => {
-            let given = score.ok_or_else(|| expected.missing_score(returned))?;
+            let given = score.filter(|it| !is_null(expected, it)).ok_or_else(|| expected.missing_score(returned))?;
             if !given.is_number() {
                 return Err(expected.not_numeric(given));
             }
@@ -161,6 +161,12 @@ fn validate(expected: Expected<'_>, extracted: Extracted<'_>, returned: &Object)
             Ok(Triple { label, score: number(expected, score)?, explanation })
         }
     }
+}
+
+/// Whether JSON has null for a number. In JavaScript that is what people see of one that is not finite, so it is missed like one.
+fn is_null(expected: Expected<'_>, score: &Object) -> bool {
+    let is_script = matches!(expected.language, Language::TypeScript | Language::JavaScript);
+    is_script && matches!(score, Object::Float(number) if !number.is_finite())
 }
 
 /// A score that may be left out, and may be infinite.

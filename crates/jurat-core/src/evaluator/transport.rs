@@ -134,7 +134,10 @@ fn python_tag(tag: &str, map: &Map<'_>, language: Language) -> Result<Object, Un
 fn script_tag(tag: &str, map: &Map<'_>) -> Result<Option<Object>, Unreadable> {
     Ok(match tag {
         "undefined" | "function" | "symbol" => None,
-        "nan" | "inf" | "-inf" => Some(Object::None),
+        // Written as null they would be no score at all, and a mean over the rest would pass.
+        "nan" => Some(Object::Float(f64::NAN)),
+        "inf" => Some(Object::Float(f64::INFINITY)),
+        "-inf" => Some(Object::Float(f64::NEG_INFINITY)),
         "-0" => Some(Object::Int(0)),
         "bigint" => Some(integer(map)?),
         "date" => Some(Object::from("2024-01-02T03:04:05.000Z")),
@@ -146,8 +149,7 @@ fn script_tag(tag: &str, map: &Map<'_>) -> Result<Option<Object>, Unreadable> {
 /// Whole numbers below 1e21 are written without a point or an exponent; so a reader takes them for integers.
 fn script_number(number: f64) -> Object {
     match number {
-        it if !it.is_finite() => Object::None,
-        it if it.fract() != 0.0 || it.abs() >= 1e21 => Object::Float(it),
+        it if !it.is_finite() || it.fract() != 0.0 || it.abs() >= 1e21 => Object::Float(it),
         // `+ 0.0` because minus zero is written as `0`.
         it => Object::integer(&(it + 0.0).to_string()).unwrap_or(Object::Float(it)),
     }

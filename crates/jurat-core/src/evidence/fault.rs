@@ -64,7 +64,7 @@ pub(crate) fn of_scenario(evidence: &Val<'_>) -> Option<Verdict> {
 }
 
 /// The fault that left a turn without an answer, or with one that could not be read.
-#[inline]
+#[inline(always)]
 pub(crate) fn unanswered<'t>(turn: &'t Val<'_>) -> Option<&'t Val<'t>> {
     turn.get("failure").filter(|it| is_fault(it)).map(|it| it as &Val<'_>)
 }

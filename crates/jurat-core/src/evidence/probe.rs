@@ -22,6 +22,9 @@ pub const KEYS: [&str; 10] = [
 /// The name of an answer before it was transformed.
 pub const ORIGINAL: &str = "original_output";
 
+/// The name of the probabilities of an answer's tokens, where the model is asked for them.
+pub const LOGPROBS: &str = "logprobs";
+
 /// The names that a probe adds when its subject was given the row itself: what was asked is the row.
 pub const KEYS_OF_ROW: [&str; 7] =
     ["output", "reasoning", "tool_calls", "usage", "cost_usd", "latency_ms", "finish_reason"];
@@ -44,6 +47,8 @@ pub struct Exchange<'e> {
     pub parsed: Option<Val<'e>>,
     /// What the model thought before it answered, when its provider shows it.
     pub reasoning: Option<&'e str>,
+    /// How likely its tokens were: a list of `{token, logprob, top: [{token, logprob}]}`, when that was asked for.
+    pub logprobs: Option<Val<'e>>,
     /// The tools that the model called: a list of `{id, name, arguments}`, with `server`, `output` and `is_error` where it was called.
     pub tool_calls: Val<'e>,
     /// `{input_tokens, output_tokens, total_tokens, cached_tokens, cache_write_tokens, reasoning_tokens}`, when the provider says.
@@ -82,6 +87,7 @@ impl<'e> Exchange<'e> {
     ///     original: None,
     ///     parsed: None,
     ///     reasoning: None,
+    ///     logprobs: None,
     ///     tool_calls: Val::List(vec![]),
     ///     usage: None,
     ///     cost_usd: None,
@@ -101,7 +107,10 @@ impl<'e> Exchange<'e> {
             other => [("value", other)].into_iter().collect(),
         };
         let hidden = keys(self.asked.is_none());
-        let hides = |key: &str| hidden.contains(&key) || (key == ORIGINAL && self.original.is_some());
+        // Rows may have members of these names, and few probes do.
+        let (has_original, has_logprobs) = (self.original.is_some(), self.logprobs.is_some());
+        let hides =
+            |key: &str| hidden.contains(&key) || (key == ORIGINAL && has_original) || (key == LOGPROBS && has_logprobs);
         let others: Vec<_> = row.into_iter().filter(|(key, _)| !hides(key)).collect();
         let (input, messages) = self.asked.map(|it| (Val::from(it.input), it.messages)).unzip();
         let added = [
@@ -111,6 +120,7 @@ impl<'e> Exchange<'e> {
             (ORIGINAL, self.original),
             ("parsed", self.parsed),
             ("reasoning", self.reasoning.map(Val::from)),
+            (LOGPROBS, self.logprobs),
             ("tool_calls", Some(self.tool_calls)),
             ("usage", self.usage),
             ("cost_usd", self.cost_usd.map(Val::F)),
@@ -140,6 +150,7 @@ mod tests {
             output: Val::from("{\"city\": \"Lima\"}"),
             original: None,
             reasoning: Some("It is Lima."),
+            logprobs: None,
             parsed: Some(json(r#"{"city": "Lima"}"#)),
             tool_calls: json(r#"[{"id": "c1", "name": "look_up", "arguments": {"of": "Peru"}}]"#),
             usage: Some(json(
@@ -184,10 +195,13 @@ mod tests {
     fn the_schema_knows_every_name_and_accepts_the_evidence() {
         let schema = schema();
         let named: Vec<&str> = schema.get("properties").and_then(Val::as_map).expect("properties").keys().collect();
-        assert_eq!(named, KEYS);
-        let evidence = whole().over(Val::Map(Map::default()));
+        let known: Vec<&str> = named.iter().copied().filter(|it| *it != LOGPROBS).collect();
+        assert_eq!(known, KEYS);
+        let logprobs = parse_json(r#"[{"token": "{", "logprob": -0.5, "top": [{"token": "{", "logprob": -0.5}]}]"#);
+        let whole = Exchange { logprobs: Some(logprobs.expect("this is JSON").value), ..whole() };
+        let evidence = whole.over(Val::Map(Map::default()));
         let keys: Vec<&str> = evidence.as_map().expect("an object").keys().collect();
-        assert_eq!(keys, KEYS);
+        assert_eq!(keys, named);
         let plain = |value: &Val<'_>| serde_json::from_str(&value.to_json()).expect("JSON");
         let validator = jsonschema::draft202012::new(&plain(&schema)).expect("a schema");
         let errors: Vec<String> = validator.iter_errors(&plain(&evidence)).map(|it| it.to_string()).collect();

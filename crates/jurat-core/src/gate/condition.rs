@@ -79,6 +79,11 @@ pub fn decide(measure: &Measure) -> GateVerdict {
     }
 }
 
+/// Whether what was observed decides the condition, so that only what is unknown can leave it open.
+pub fn is_decided_as_observed(measure: &Measure) -> bool {
+    condition_verdict(measure.observed, measure.bound, measure.wants) != GateVerdict::Undecided
+}
+
 /// A condition that was decided by itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decided {

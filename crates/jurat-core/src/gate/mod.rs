@@ -10,6 +10,9 @@ mod condition;
 pub mod policy;
 mod report;
 
-pub use condition::{Bounds, Conclusion, Decided, GateVerdict, Measure, Wants, condition_verdict, decide, overall};
+pub use condition::{
+    Bounds, Conclusion, Decided, GateVerdict, Measure, Wants, condition_verdict, decide, is_decided_as_observed,
+    overall,
+};
 pub use policy::{AgreementMeasure, Condition, JudgeBound, Kind, Limit, Missing, Policy, RepetitionRule, Selector};
 pub use report::{ConditionReport, GateReport, More, Rehearsal};

@@ -15,6 +15,7 @@ use jurat_format::choices;
 use jurat_format::codes;
 use jurat_format::duration;
 use jurat_format::field::{Defaulted, Field};
+use jurat_format::fields::Fields;
 use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, listed};
 use jurat_format::reader::Reading;
@@ -160,6 +161,11 @@ impl Kind {
         !matches!(self, Kind::NoNewFailures | Kind::AllPass | Kind::Errors(_) | Kind::Flaky(_))
     }
 
+    /// Whether it is about how cases ended, rather than what they took.
+    pub fn is_of_verdicts(self) -> bool {
+        matches!(self, Kind::AtLeast(_) | Kind::NotWorse(_) | Kind::Better(_) | Kind::NoNewFailures | Kind::AllPass)
+    }
+
     /// Whether it compares NEW with BASE.
     pub fn needs_base(self) -> bool {
         match self {
@@ -263,7 +269,7 @@ const ADVISORY: Defaulted<bool> =
 const ALLOW: Field<Vec<String>> = Field::optional(
     "allow",
     shape::STRINGS,
-    "what may differ between the runs without making a condition undecided: `suite`, `task`, `judge`, `evaluator`",
+    "what may differ between the runs without making a condition undecided: `suite`, `task`, `judge`, `evaluator`, `rows`",
 );
 const REPETITIONS: Defaulted<RepetitionRule> =
     Field::optional("repetitions", shape::choice(), "when a repeated case passes, for conditions that count cases")
@@ -498,6 +504,7 @@ fn condition(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Condition> {
     }
     let kind = *kinds.first()?;
     reading_fits(reading, node, kind, &selector, corrected)?;
+    margin_fits(reading, &fields, kind, &selector)?;
     Some(Condition { id: id?, kind, selector, confidence, advisory, allow, repetitions, corrected, expect, range })
 }
 
@@ -551,6 +558,29 @@ fn reading_fits(
         _ => return Some(()),
     };
     reading.problem(Problem::new(&codes::CONFLICT, message).at(node.span, "here").help("leave one of them out"));
+    None
+}
+
+/// Whether a margin is one: pass rates differ by 1 at most, so a larger one, meant in points, would always pass.
+fn margin_fits(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Kind, selector: &Selector) -> Option<()> {
+    let (margin, key) = match kind {
+        Kind::NotWorse(margin) => (margin, &NOT_WORSE.key),
+        Kind::Better(margin) => (margin, &BETTER.key),
+        _ => return Some(()),
+    };
+    if margin <= 1.0 || selector.is_score {
+        return Some(());
+    }
+    let message = format!("`{}` is a share of all cases, at most 1, not {margin}", key.name);
+    let problem = Problem::new(&codes::WRONG_VALUE, message);
+    let problem =
+        fields.node(key).map_or(problem.clone(), |it| problem.at(it.span, "a pass rate cannot differ by more"));
+    let help = format!(
+        "{margin} percentage points are `{}: {}`; a score has `score: true` and its `task`",
+        key.name,
+        margin / 100.0
+    );
+    reading.problem(problem.help(help));
     None
 }
 

@@ -6,7 +6,7 @@
 
 use jurat_format::value::{Val, Value, shown, shown_within};
 
-use super::ReplyForm;
+use super::{ReplyForm, SoftScore};
 use crate::effect::{Fault, FaultClass, FaultKind, Finish, Message, ModelRequest, Outcome, Schema};
 use crate::verdict::StopReason;
 
@@ -71,6 +71,17 @@ impl Asking {
         form: &ReplyForm,
         check: impl FnOnce(&Value) -> Result<(), String>,
     ) {
+        self.apply_scored(turn, outcome, (form, None), check);
+    }
+
+    /// The same with a soft score, which is added to the reply. A reply that has none is not asked for again: its words are right.
+    pub fn apply_scored(
+        &mut self,
+        turn: u32,
+        outcome: Outcome,
+        (form, soft): (&ReplyForm, Option<&SoftScore>),
+        check: impl FnOnce(&Value) -> Result<(), String>,
+    ) {
         if turn != self.turn || self.end.is_some() {
             return;
         }
@@ -88,7 +99,14 @@ impl Asking {
             return self.end = Some(End::Fault(Fault::new(FaultKind::Judging, message, self.n_requests)));
         }
         match form.read_answer(&answer).and_then(|it| check(&it).map(|()| it)) {
-            Ok(reply) => self.end = Some(End::Reply(reply)),
+            Ok(reply) => {
+                let scored = match soft {
+                    Some(soft) => soft.scored(&answer, form, reply),
+                    None => Ok(reply),
+                };
+                let fault = |problem| End::Fault(Fault::new(FaultKind::Judging, problem, self.n_requests));
+                self.end = Some(scored.map_or_else(fault, End::Reply));
+            }
             // With the same bound it would be cut off again, and paid for again.
             Err(problem) if answer.finish == Finish::Length => {
                 self.give_up(&format!("{problem}, which may be raised on the model"), &answer.text);

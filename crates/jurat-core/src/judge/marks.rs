@@ -2,6 +2,8 @@
 
 use jurat_format::value::{Kind, Val};
 
+use super::SOFT_SCORE;
+
 /// The label, the score and the explanation of a reply.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Marks {
@@ -14,13 +16,14 @@ pub struct Marks {
 const EXPLANATIONS: [&str; 3] = ["explanation", "reason", "reasoning"];
 
 impl Marks {
-    /// Reads them from a reply. Members `label`, `score` and `explanation` (or `reason`, `reasoning`) are what they say; a reply without them is
+    /// Reads them from a reply. A soft score comes before all others. Members `label`, `score` and `explanation` (or `reason`, `reasoning`) are what they say; a reply without them is
     /// marked by the value that is compared: a number is a score, a text or a yes or no a label. A score that is no finite number is none: the
     /// mean of many would be lost with it.
     pub fn of(reply: &Val<'_>, compared: Option<&Val<'_>>) -> Marks {
         let text = |key: &str| reply.get(key).and_then(Val::as_str).map(str::to_owned);
         let label = reply.get("label").and_then(word).or_else(|| compared.and_then(word));
-        let score = reply.get("score").and_then(Val::as_f64).or_else(|| compared.and_then(Val::as_f64));
+        let own = |key: &str| reply.get(key).and_then(Val::as_f64);
+        let score = own(SOFT_SCORE).or_else(|| own("score")).or_else(|| compared.and_then(Val::as_f64));
         let score = score.filter(|it| it.is_finite());
         Marks { label, score, explanation: EXPLANATIONS.into_iter().find_map(text) }
     }

@@ -7,9 +7,11 @@ mod marks;
 mod panel;
 mod ready;
 mod reply;
+mod soft;
 
 pub use asking::{Asking, End};
 pub use marks::Marks;
 pub use panel::{Aggregate, TaskResult, combine};
 pub use ready::{READY, RUBRIC, Ready};
 pub use reply::ReplyForm;
+pub use soft::{Label, NO_LOGPROBS, PROBABILITIES, SOFT_SCORE, SoftScore};

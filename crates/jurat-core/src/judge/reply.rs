@@ -44,11 +44,11 @@ impl ReplyForm {
         if let ReplyForm::Text = self {
             return Ok(Val::from(text.to_owned()));
         }
+        // Most replies are JSON and nothing else, and are read once.
         let (text, reply) = match parse_json(text) {
             Ok(reply) => (text, reply),
-            Err(error) => {
-                let not_json = |_| format!("the reply is not JSON: {error}");
-                let json = self.embedded(text)?.ok_or(()).map_err(not_json)?;
+            Err(_) => {
+                let json = self.json_in(text)?;
                 (json, parse_json(json).map_err(|it| format!("the reply is not JSON: {it}"))?)
             }
         };
@@ -64,6 +64,15 @@ impl ReplyForm {
             return Err(format!("the reply does not fit the schema: {problems}"));
         }
         Ok(reply.value.into_owned())
+    }
+
+    /// The part of a text that is its JSON: all of it, or the one value in it.
+    pub(super) fn json_in<'t>(&self, text: &'t str) -> Result<&'t str, String> {
+        let text = text.trim();
+        match parse_json(text) {
+            Ok(_) => Ok(text),
+            Err(error) => self.embedded(text)?.ok_or_else(|| format!("the reply is not JSON: {error}")),
+        }
     }
 
     /// The one value in a text that is not JSON as a whole; `None` when there is none.

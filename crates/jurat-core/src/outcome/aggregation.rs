@@ -53,10 +53,12 @@ pub struct TurnFilter {
 
 impl TurnFilter {
     /// Whether a turn is meant.
-    #[inline]
+    #[inline(always)]
     pub fn has(&self, turn: &Val<'_>) -> bool {
         self.nodes.has(turn)
-            && self.verify_result.is_none_or(|wanted| turn.get("verify_result") == Some(&Val::Bool(wanted)))
+            && self
+                .verify_result
+                .is_none_or(|wanted| matches!(turn.get("verify_result"), Some(Val::Bool(it)) if *it == wanted))
     }
 }
 

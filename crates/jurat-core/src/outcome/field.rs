@@ -79,15 +79,22 @@ impl TurnField {
     }
 
     /// What it finds in a turn; null where there is nothing.
-    #[inline]
     pub fn find<'t, 'v>(&self, turn: &'t Val<'v>) -> Cow<'t, Val<'v>> {
-        let found = match &self.place {
+        match (&self.place, self.member(turn)) {
+            (_, Some(found)) => Cow::Borrowed(found),
+            (Place::Path(path), None) => reached(path, turn),
+            (_, None) => Cow::Owned(Val::Null),
+        }
+    }
+
+    /// What it finds in a turn where no path has to be followed, which is the rule.
+    #[inline(always)]
+    pub(super) fn member<'t, 'v>(&self, turn: &'t Val<'v>) -> Option<&'t Val<'v>> {
+        match &self.place {
             Place::Member(name) => turn.get(name),
-            Place::Inner(part, name) => turn.get(part).and_then(|it| it.get(name)),
-            Place::Path(path) => return reached(path, turn),
-            Place::Nowhere => None,
-        };
-        found.map_or(Cow::Owned(Val::Null), Cow::Borrowed)
+            Place::Inner(part, name) => turn.get(part)?.get(name),
+            Place::Path(_) | Place::Nowhere => None,
+        }
     }
 }
 

@@ -92,6 +92,14 @@ impl Notes {
         }
     }
 
+    /// Puts the words for one case in the place of those as they are written.
+    #[inline]
+    pub(super) fn in_words(&mut self, words: impl FnOnce() -> String) {
+        if let Some(trace) = &mut self.0 {
+            trace.words = words();
+        }
+    }
+
     /// Decides a part, where a yes or no is needed.
     pub(super) fn part(&mut self, part: &Check, evidence: &Val<'_>) -> Result<bool, OutcomeError> {
         let Some(trace) = &mut self.0 else { return part.holds(evidence, self) };

@@ -1,5 +1,7 @@
 //! `result`, `status_is`, `turn_count_eq`, `turn_count_gte`: fields of the whole result are as wanted.
 
+use std::borrow::Cow;
+
 use jurat_compare::ArgError;
 use jurat_format::codes;
 use jurat_format::field::Field;
@@ -66,6 +68,9 @@ impl Node for ResultCheck {
         let found = self.field.find(evidence);
         let because = |error| OutcomeError::because(format!("`{}`", self.field), error);
         let wanted = self.wanted.of_case(evidence).map_err(because)?;
+        if matches!(wanted, Cow::Owned(_)) {
+            notes.in_words(|| format!("`{}` is {}", self.field, wanted.phrase()));
+        }
         notes.found(|| Found::judged(None, self.field.as_str(), &found, &wanted));
         wanted.holds(&found).map(Val::Bool).map_err(because)
     }

@@ -98,7 +98,7 @@ pub enum Nodes {
 
 impl Nodes {
     /// Whether a turn is meant.
-    #[inline]
+    #[inline(always)]
     pub fn has(&self, turn: &Val<'_>) -> bool {
         let is_at = |node: &String| turn.get("node_id").and_then(Val::as_str) == Some(node);
         match self {

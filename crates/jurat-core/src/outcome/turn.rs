@@ -90,6 +90,9 @@ impl Node for TurnCheck {
     fn decide(&self, evidence: &Val<'_>, notes: &mut Notes) -> Result<Value, OutcomeError> {
         let history = history(evidence)?;
         let test = self.test.of_case(evidence)?;
+        if matches!(test, Cow::Owned(_)) {
+            notes.in_words(|| format!("{}: {test}", self.scope));
+        }
         let (nodes, is_any) = match &self.scope {
             Scope::Any(nodes) => (nodes, true),
             Scope::All(nodes) => (nodes, false),
@@ -303,7 +306,7 @@ impl TurnTest {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn decide(&self, ix: usize, turn: &Val<'_>, notes: &mut Notes) -> Result<bool, OutcomeError> {
         // Every turn of every conversation comes through here: the result is not moved where nothing is noted.
         if notes.are_off() {
@@ -315,16 +318,20 @@ impl TurnTest {
     }
 
     /// Whether the turn at this index is as it must be.
-    #[inline]
+    #[inline(always)]
     fn holds(&self, ix: usize, turn: &Val<'_>) -> Result<bool, OutcomeError> {
         if let Some(failure) = unanswered(turn).filter(|_| self.looks_at_answer()) {
             let (what, reason) = (turn_words(ix, turn), fault_words(failure));
             return Err(OutcomeError { fault: Fault::Content, what, reason });
         }
         match self {
-            TurnTest::Field(field, wanted) => wanted
-                .holds(&field.find(turn))
-                .map_err(|error| OutcomeError::because(format!("`{field}` of {}", turn_words(ix, turn)), error)),
+            TurnTest::Field(field, wanted) => {
+                let held = match field.member(turn) {
+                    Some(found) => wanted.holds(found),
+                    None => wanted.holds(&field.find(turn)),
+                };
+                held.map_err(|error| OutcomeError::because(format!("`{field}` of {}", turn_words(ix, turn)), error))
+            }
             TurnTest::Cel(expression) => {
                 let answer = evaluated(expression, "turn", turn).and_then(|it| match it {
                     Val::Bool(holds) => Ok(holds),

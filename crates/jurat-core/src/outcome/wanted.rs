@@ -13,7 +13,7 @@ use jurat_format::fields::Fields;
 use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, listed};
 use jurat_format::reader::Reading;
-use jurat_format::value::{Content, Context, Entry, FieldPath, Node, Span, Spanned, Val, Value};
+use jurat_format::value::{Content, Context, Entry, FieldPath, Node, Span, Spanned, Val, Value, shown_within};
 
 use super::stored::{object, present, required, wrong};
 use crate::comparison::{self, ExpectedValue, FilledValue};
@@ -27,6 +27,8 @@ pub struct Wanted {
     bound: Result<Box<Comparison<'static>>, Box<Inapplicable>>,
     /// What each case fills, where `expected` has placeholders.
     supplied: Option<Supplied>,
+    /// What a case has filled, as it is written.
+    filled_from: Option<Value>,
 }
 
 /// What a value must be, where each case says it.
@@ -58,7 +60,7 @@ impl Wanted {
             Some(inapplicable) => Err(Box::new(inapplicable)),
             None => operator.bind(expected.clone()).map(Box::new).map_err(Box::new),
         };
-        Wanted { operator: Box::new(operator), expected, bound, supplied: None }
+        Wanted { operator: Box::new(operator), expected, bound, supplied: None, filled_from: None }
     }
 
     /// What each case says, compared like this, or in the way that fits it.
@@ -72,13 +74,14 @@ impl Wanted {
     /// The same for one case, whose evidence fills it.
     pub(super) fn of_case(&self, evidence: &Val<'_>) -> Result<Cow<'_, Wanted>, Inapplicable> {
         let Some(Supplied { value, is_inferred }) = &self.supplied else { return Ok(Cow::Borrowed(self)) };
+        let filled_from = Some(value.written.clone());
         let filled = value.fill(Context::of(evidence));
         let value = filled.map_err(|reason| Inapplicable { fault: Fault::Content, reason })?;
-        Ok(Cow::Owned(if *is_inferred {
-            Wanted::equal_to(value)
-        } else {
-            Wanted::new((*self.operator).clone(), value)
-        }))
+        let wanted = match is_inferred {
+            true => Wanted::equal_to(value),
+            false => Wanted::new((*self.operator).clone(), value),
+        };
+        Ok(Cow::Owned(Wanted { filled_from, ..wanted }))
     }
 
     /// What it reads of the evidence, with the places.
@@ -129,7 +132,7 @@ impl Wanted {
     }
 
     /// Whether a value is as wanted.
-    #[inline]
+    #[inline(always)]
     pub fn holds(&self, value: &Val<'_>) -> Result<bool, Inapplicable> {
         match &self.bound {
             Ok(comparison) => comparison.holds(value),
@@ -226,9 +229,13 @@ impl Wanted {
 
     /// What is wanted, in words that fit after "is".
     pub fn phrase(&self) -> String {
-        match &self.bound {
+        let wanted = match &self.bound {
             Ok(comparison) => comparison.expected(),
             Err(_) => format!("as `{}` says", self.operator.entry().snake_case()),
+        };
+        match &self.filled_from {
+            Some(written) => format!("{wanted} (from {})", shown_within(written, 60)),
+            None => wanted,
         }
     }
 }

@@ -61,7 +61,7 @@ impl Bases {
         let rows = match &suite.ask {
             // What could not be read might have added anything.
             _ if suite.lost.any(Part::Ask) => None,
-            Some(ask) => Some(probes::base(rows, ask)),
+            Some(ask) => Some(probes::base(rows, suite, ask)),
             None => rows,
         };
         let talks = suite.scenarios.iter().map(|it| of_talk(it.scenario.over_records, rows.as_ref()));

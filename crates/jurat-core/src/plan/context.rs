@@ -13,6 +13,7 @@ use crate::evaluation::output_schema;
 use crate::evaluator::binding::{Binding, COMMON, Origin, listed_paths};
 use crate::evaluator::{OutputConfig, OutputKind};
 use crate::evidence::probe;
+use crate::judge::{PROBABILITIES, SOFT_SCORE};
 use crate::outcome::Gives;
 use crate::suite::lost::Part;
 use crate::suite::{
@@ -128,7 +129,15 @@ pub(super) fn output_shape(suite: &Suite, task: &Task) -> Shape {
             Gives::Number => Shape::of_kinds(&[Kind::Number]),
             Gives::Anything => Shape::any(),
         },
-        TaskKind::Judge(judge) => judge.output.as_ref().map_or_else(Shape::any, |it| Shape::of_schema(&it.schema)),
+        TaskKind::Judge(judge) => {
+            let reply = judge.output.as_ref().map_or_else(Shape::any, |it| Shape::of_schema(&it.schema));
+            match &judge.soft {
+                None => reply,
+                Some(_) => reply
+                    .with_member(SOFT_SCORE, Some(Shape::of_kinds(&[Kind::Number])))
+                    .with_member(PROBABILITIES, Some(Shape::any_object())),
+            }
+        }
     }
 }
 
@@ -218,6 +227,8 @@ impl<'s> Known<'s> {
             (Some(task), _) if self.graph.depends(ix, task) => Source::Output(task),
             _ if is_base => Source::Base,
             (_, Some(task)) if self.graph.depends(ix, task) => Source::Output(task),
+            // Where the rows are not known, a field of theirs with the name of the task is likelier than its own output.
+            (_, Some(task)) if base.is_none() && task.index() == ix => Source::Unknown,
             (_, Some(task)) => Source::Stranger(task),
             (_, None) if self.suite.lost.named(Part::Task, root) => Source::Unknown,
             (_, None) if base.is_some_and(|it| !it.is_open()) => Source::Nothing,

@@ -117,6 +117,7 @@ pub(super) fn planned(suite: &Suite, sees: &[TaskIx]) -> Option<Arc<PlannedEvalu
         max_retries: text.max_retries,
         repeat: 1,
         aggregate: Aggregate::Majority,
+        soft: None,
         used: None,
     };
     Some(Arc::new(PlannedEvaluation { profile, judge, sees: sees.to_vec(), briefs, default }))

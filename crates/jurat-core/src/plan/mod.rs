@@ -30,12 +30,13 @@ use std::sync::Arc;
 
 use jurat_compare::Assertion;
 use jurat_format::problem::{Code, Problem, Problems, Severity};
-use jurat_format::value::{FieldPath, Projection, Step, Val, Value};
+use jurat_format::value::{FieldPath, Projection, Step, Value};
 use jurat_format::{codes, id::same_id};
 
 use crate::agent::AgentCase;
+use crate::application::RowPaths;
 use crate::chat::Chat;
-use crate::effect::{Role, Schema};
+use crate::effect::Schema;
 use crate::evaluator::binding::Binding;
 use crate::judge::ReplyForm;
 use crate::output::CompiledSchema;
@@ -172,7 +173,7 @@ pub struct PlannedAsk {
     /// What is done to an answer before it is judged.
     pub transform: Option<PlannedTransform>,
     /// What applications are sent of the row beside the messages, by role.
-    pub row_paths: Vec<(String, Vec<FieldPath>)>,
+    pub row_paths: RowPaths,
 }
 
 /// What is asked about a row.
@@ -208,16 +209,6 @@ impl PlannedAsk {
     /// What is asked in messages. All of them stand beside the same definition.
     pub fn chats(&self) -> impl Iterator<Item = &Chat> {
         self.prompts.iter().filter_map(|(_, it)| if let Asking::Chat(chat) = it { Some(chat) } else { None })
-    }
-
-    /// What the application that has a role is sent of a row beside the messages: the fields that its request reads; null for a model.
-    pub fn row_of(&self, role: &Role, row: &Val<'_>) -> Value {
-        let Some((_, paths)) = self.row_paths.iter().find(|(it, _)| it == role.name()) else { return Value::Null };
-        let Some(fields) = row.as_map().filter(|_| paths.iter().all(|it| it.root().is_some())) else {
-            return row.clone().into_owned();
-        };
-        let read = fields.iter().filter(|(name, _)| paths.iter().any(|it| it.root() == Some(*name)));
-        Val::Map(read.map(|(name, value)| (name.to_owned(), value.clone().into_owned())).collect())
     }
 
     /// How often the model is asked at most for one answer: once, or as often as it may be given results of tools.
@@ -309,6 +300,13 @@ impl Plan {
         self.asks_subjects() || self.tasks.iter().any(|it| it.work.asks() || transforms(it))
     }
 
+    /// Whether a prompt has a message that a provider may cache to.
+    pub fn has_prompt_cache(&self) -> bool {
+        let judges = self.tasks.iter().filter_map(|it| it.work.judge()).map(|it| &it.prompt);
+        let asked = self.ask.iter().flat_map(PlannedAsk::chats);
+        judges.chain(asked).any(Chat::is_cached)
+    }
+
     /// The evaluators that are run: by tasks, and to transform values before they are judged.
     pub fn evaluators(&self) -> impl Iterator<Item = &PlannedEvaluate> {
         let of_tasks = self.tasks.iter().filter_map(|it| it.work.evaluate());
@@ -372,8 +370,13 @@ pub fn prevents_plan(problem: &Problem) -> bool {
 /// The scenarios of a suite without errors, compiled: those about rows, and those that are held once.
 fn planned_scenarios(suite: &Suite) -> Option<(Talks, Talks)> {
     let parser = suite.models.iter().any(|it| it.name.value == PARSER).then_some(PARSER);
-    let ready =
-        |text: &crate::suite::ScenarioText| CompiledScenario::new(text.resolve(suite).0, parser).ok().map(Arc::new);
+    let ready = |text: &crate::suite::ScenarioText| {
+        let mut compiled = CompiledScenario::new(text.resolve(suite).0, parser).ok()?;
+        if compiled.scenario.over_records {
+            compiled.row_paths = probes::row_paths(suite, compiled.subjects());
+        }
+        Some(Arc::new(compiled))
+    };
     let compiled: Talks = suite.scenarios.iter().map(ready).collect::<Option<_>>()?;
     Some(compiled.into_iter().partition(|it| it.scenario.over_records))
 }
@@ -396,7 +399,7 @@ fn asked_in_talks(talks: Talks) -> Option<PlannedAsk> {
         tool_filter: ToolFilter::default(),
         max_retries: MAX_RETRIES,
         transform: None,
-        row_paths: Vec::new(),
+        row_paths: RowPaths::default(),
     })
 }
 
@@ -419,7 +422,7 @@ fn planned_ask(suite: &Suite, ask: &Ask) -> Option<PlannedAsk> {
         tool_filter: ask.tool_filter.clone(),
         max_retries: ask.max_retries,
         transform,
-        row_paths: ask.subjects().into_iter().filter_map(|it| probes::row_paths(suite, it)).collect(),
+        row_paths: probes::row_paths(suite, ask.subjects()),
     })
 }
 

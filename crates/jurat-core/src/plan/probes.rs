@@ -13,8 +13,9 @@ use super::judges;
 use super::roles::Roles;
 use super::servers;
 use super::shape::Shape;
-use crate::application::TemplateRead;
+use crate::application::{RowPaths, TemplateRead};
 use crate::evidence::probe;
+use crate::scenario::Scenario;
 use crate::suite::lost::Part;
 use crate::suite::{Ask, AskPrompt, Model, SUBJECT, Suite, is_provider_and_model};
 
@@ -49,8 +50,13 @@ fn row_reads(models: &[Model]) -> impl Iterator<Item = (FieldPath, &TemplateRead
     reads.filter(|it| it.path.root() == Some("row")).map(|it| (it.path.rest(), it))
 }
 
+/// What the applications of these roles are sent of a row.
+pub(super) fn row_paths<'r>(suite: &Suite, roles: impl IntoIterator<Item = &'r str>) -> RowPaths {
+    RowPaths(roles.into_iter().filter_map(|it| paths_of(suite, it)).collect())
+}
+
 /// A role, and what its applications are sent of a row; `None` when they are sent nothing of it.
-pub(super) fn row_paths(suite: &Suite, role: &str) -> Option<(String, Vec<FieldPath>)> {
+fn paths_of(suite: &Suite, role: &str) -> Option<(String, Vec<FieldPath>)> {
     let models = &suite.models.iter().find(|it| it.name.value == role)?.models;
     let requests = models.iter().filter_map(|it| it.settings.request.as_ref());
     let paths: Vec<FieldPath> = requests.flat_map(|it| it.template.row_paths()).collect();
@@ -59,21 +65,24 @@ pub(super) fn row_paths(suite: &Suite, role: &str) -> Option<(String, Vec<FieldP
 
 /// Applications that are to be sent something of a row, and are not asked about rows.
 fn without_row(suite: &Suite, problems: &mut Problems) {
-    let subjects = suite.ask.as_ref().map(Ask::subjects).unwrap_or_default();
+    let mut subjects = suite.ask.as_ref().map(Ask::subjects).unwrap_or_default();
+    let about_rows = suite.scenarios.iter().map(|it| &it.scenario).filter(|it| it.over_records);
+    subjects.extend(about_rows.flat_map(Scenario::subjects));
     for role in suite.models.iter().filter(|it| !subjects.contains(&it.name.value.as_str())) {
         for (_, read) in row_reads(&role.models) {
             let message =
                 format!("`${{{}}}` reads a row, and `{}` is not asked about rows", read.path, role.name.value);
             let problem = Problem::new(&codes::WRONG_VALUE, message).at(read.span, "read here");
             problems
-                .push(problem.help("only what `ask` asks is sent values of rows; a judge sees them in its `prompt`"));
+                .push(problem.help("only what `ask` or a scenario `over: records` asks is sent values of rows; a judge sees them in its `prompt`"));
         }
     }
 }
 
 /// What tasks see of a probe: the row, and what the probe adds.
-pub(super) fn base(rows: Option<Shape>, ask: &Ask) -> Shape {
+pub(super) fn base(rows: Option<Shape>, suite: &Suite, ask: &Ask) -> Shape {
     let schema = probe::schema();
+    let of_schema = |key: &str| schema.get("properties").and_then(|it| it.get(key)).map(Shape::of_schema);
     let added = |key: &str| match (key, &ask.output) {
         // What a program or a function answers is for it to say.
         ("output", _) if ask.whole_row || ask.transform.is_some() => Some(Shape::any()),
@@ -81,11 +90,20 @@ pub(super) fn base(rows: Option<Shape>, ask: &Ask) -> Shape {
         ("parsed", None) => ask.is_flawed.then(Shape::any),
         // On its own, because its references lead into itself.
         ("parsed", Some(output)) => Some(Shape::of_schema(&output.schema)),
-        _ => schema.get("properties").and_then(|it| it.get(key)).map(Shape::of_schema),
+        _ => of_schema(key),
     };
     let rows = rows.unwrap_or_else(Shape::any_object);
     let base = probe::keys(ask.whole_row).iter().fold(rows, |base, key| base.with_member(key, added(key)));
+    let base =
+        if has_logprobs(suite, ask) { base.with_member(probe::LOGPROBS, of_schema(probe::LOGPROBS)) } else { base };
     if ask.transform.is_some() { base.with_member(probe::ORIGINAL, Some(Shape::any())) } else { base }
+}
+
+/// Whether a subject is asked for the probabilities of its tokens.
+fn has_logprobs(suite: &Suite, ask: &Ask) -> bool {
+    let subjects = ask.subjects();
+    let roles = suite.models.iter().filter(|it| subjects.contains(&it.name.value.as_str()));
+    roles.flat_map(|it| &it.models).any(|it| it.settings.sent().any(|(name, _)| name == probe::LOGPROBS))
 }
 
 /// The models that are judged, with their places: those that `ask` names, or the role `subject`.

@@ -14,7 +14,7 @@ use crate::effect::{Action, Answer, Outcome, Role, Schema};
 use crate::evaluator::binding::{self, Binding};
 use crate::evaluator::builtin::Builtin;
 use crate::evaluator::{self, OutputConfig, transport};
-use crate::judge::ReplyForm;
+use crate::judge::{ReplyForm, SoftScore};
 use crate::outcome::Check;
 use crate::output::CompiledSchema;
 use crate::prompt::Prompt;
@@ -81,7 +81,14 @@ impl Work {
         // Whether the last reply meets a condition beyond its form is not known here, so it is asked for again.
         let step = self.judge().filter(|it| it.max_retries > 0).and_then(|it| it.step(slot));
         let may_be_invalid = step.is_some_and(|it| it.valid.is_some()) && max_requests <= answer.n_requests.max(1);
-        may_be_invalid || self.reply_form(case, slot).is_some_and(|it| it.ends_in_error(answer, max_requests))
+        let soft = self.judge().and_then(|it| it.soft(slot));
+        let form = self.reply_form(case, slot);
+        let without_score = |soft: &SoftScore, form: &ReplyForm| {
+            form.read_answer(answer).is_ok_and(|reply| soft.scored(answer, form, reply).is_err())
+        };
+        may_be_invalid
+            || soft.zip(form).is_some_and(|(soft, form)| without_score(soft, form))
+            || form.is_some_and(|it| it.ends_in_error(answer, max_requests))
     }
 
     /// The models that it asks, and how.
@@ -209,6 +216,8 @@ pub struct PlannedJudge {
     pub repeat: u32,
     /// How several replies become one.
     pub aggregate: Aggregate,
+    /// The score from the probabilities of labels that is added to the reply, the last one where there are several.
+    pub soft: Option<SoftScore>,
     /// The judge file that is used: what it takes, asks and concludes.
     pub used: Option<Arc<PlannedUse>>,
 }
@@ -250,6 +259,11 @@ impl PlannedJudge {
     /// The question of a slot, where a judge file is used: its slots are those of the first question to each judge, then those of the second.
     pub fn step(&self, slot: u32) -> Option<&PlannedStep> {
         self.used.as_ref()?.steps.get((slot / self.n_judges()) as usize)
+    }
+
+    /// The soft score of a slot: that of the last question.
+    pub fn soft(&self, slot: u32) -> Option<&SoftScore> {
+        self.soft.as_ref().filter(|_| slot / self.n_judges() + 1 == self.n_steps())
     }
 
     /// The prompts of all questions.
@@ -306,6 +320,7 @@ fn planned_judge(judge: &Judge, otherwise: ReplyForm) -> PlannedJudge {
         max_retries: judge.max_retries,
         repeat: judge.repeat,
         aggregate: judge.aggregate,
+        soft: judge.soft.as_ref().map(|it| it.value.clone()),
         used: judge.used.as_ref().map(|it| Arc::new(planned_use(it))),
     }
 }

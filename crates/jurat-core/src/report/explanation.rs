@@ -7,7 +7,7 @@ use jurat_format::value::Value;
 
 use super::TaskVerdict;
 use super::transcript::{ToolStep, Transcript};
-use crate::effect::{Attempt, Message, Printed, Served, ToolCall, Usage};
+use crate::effect::{Attempt, Logprobs, Message, Printed, Served, ToolCall, Usage};
 use crate::outcome::Trace;
 use crate::task::Gate;
 
@@ -181,6 +181,8 @@ pub struct Reply {
     pub text: Option<String>,
     /// What it thought before, when its provider shows it.
     pub reasoning: Option<String>,
+    /// How likely its tokens were, when that was asked for.
+    pub logprobs: Option<Box<Logprobs>>,
     /// The tools it wants to call.
     pub tool_calls: Vec<ToolCall>,
     /// What was read from it; nothing when it is not valid.

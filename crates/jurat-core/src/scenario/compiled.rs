@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use jurat_format::value::{Context, Map, Val, Value};
 
 use super::state::Place;
-use super::{CompiledEdge, Condition, Edge, Question, Scenario, StateUpdate, ToolFilter};
+use super::{CompiledEdge, Condition, Edge, Example, Question, Scenario, StateUpdate, ToolFilter};
+use crate::application::RowPaths;
 use crate::effect::{Message, Schema};
 use crate::judge::ReplyForm;
 use crate::prompt::Prompt;
@@ -19,6 +20,8 @@ pub struct CompiledScenario {
     pub nodes: Vec<CompiledNode>,
     /// The node it starts with.
     pub entry: usize,
+    /// What applications are sent of the row that it is about.
+    pub row_paths: RowPaths,
     /// The places of its nodes by their ids.
     places: HashMap<String, usize>,
 }
@@ -71,6 +74,8 @@ pub(super) struct Words {
     /// What would be right; empty when the scenario does not say.
     pub(super) answer: String,
     pub(super) system: String,
+    /// Questions and answers that are put before it.
+    pub(super) examples: Vec<(String, String)>,
     /// The template of the node, where what its fields must be is found by case.
     pub(super) template: Option<Template>,
 }
@@ -127,7 +132,12 @@ impl CompiledScenario {
         let nodes = scenario.nodes.iter().map(node).collect::<Result<_, NotCompiled>>()?;
         // Of nodes with one id the first counts.
         let places = scenario.nodes.iter().enumerate().rev().map(|(ix, it)| (it.id.clone(), ix)).collect();
-        Ok(CompiledScenario { nodes, entry, scenario, places })
+        Ok(CompiledScenario { nodes, entry, scenario, row_paths: RowPaths::default(), places })
+    }
+
+    /// The roles that answer in it.
+    pub(crate) fn subjects(&self) -> Vec<&str> {
+        self.scenario.subjects().collect()
     }
 
     /// The place of a node.
@@ -142,16 +152,20 @@ pub const PARSER: &str = "parser";
 impl CompiledNode {
     /// What a turn would say with nothing filled in.
     pub(super) fn written(&self) -> Words {
-        let Question { text, raw_answer, .. } = &self.question;
+        let Question { text, raw_answer, examples, .. } = &self.question;
         let (question, answer) = (text.clone(), raw_answer.clone().unwrap_or_default());
-        Words { question, answer, system: self.system.clone(), template: None }
+        let examples = examples.iter().map(|it| (it.question.clone(), it.answer.clone())).collect();
+        Words { question, answer, system: self.system.clone(), examples, template: None }
     }
 
     /// Whether a turn has something to fill in.
     pub(super) fn is_filled(&self) -> bool {
-        let Question { prompt, answer_prompt, .. } = &self.question;
+        let Question { prompt, answer_prompt, examples, .. } = &self.question;
         let is_template = matches!(&self.verification, Verification::Template(it) if it.is_filled());
-        is_template || [prompt, answer_prompt, &self.system_prompt].iter().any(|it| it.is_some())
+        let is_filled = |it: &Example| it.question_prompt.is_some() || it.answer_prompt.is_some();
+        is_template
+            || examples.iter().any(is_filled)
+            || [prompt, answer_prompt, &self.system_prompt].iter().any(|it| it.is_some())
     }
 
     /// What a turn says, or in words what the context cannot supply.
@@ -160,7 +174,11 @@ impl CompiledNode {
             Some(prompt) => prompt.bound(context),
             None => Ok(written),
         };
-        let Words { question, answer, system, .. } = self.written();
+        let Words { question, answer, system, examples, .. } = self.written();
+        let example =
+            |(written, (question, answer)): (&Example, (String, String))| -> Result<(String, String), String> {
+                Ok((filled(&written.question_prompt, question)?, filled(&written.answer_prompt, answer)?))
+            };
         let template = match &self.verification {
             Verification::Template(template) if template.is_filled() => Some(template.filled(context)?),
             _ => None,
@@ -169,6 +187,7 @@ impl CompiledNode {
             question: filled(&self.question.prompt, question)?,
             answer: filled(&self.question.answer_prompt, answer)?,
             system: filled(&self.system_prompt, system)?,
+            examples: self.question.examples.iter().zip(examples).map(example).collect::<Result<_, String>>()?,
             template,
         })
     }

@@ -58,6 +58,9 @@ pub struct Scenario {
     pub tags: Vec<String>,
 }
 
+/// The role that answers where no other is named.
+const SUBJECT: &str = "subject";
+
 impl Scenario {
     pub fn new(name: impl Into<String>) -> Scenario {
         Scenario {
@@ -84,6 +87,12 @@ impl Scenario {
     /// The ids of its nodes, in order.
     pub fn node_ids(&self) -> impl ExactSizeIterator<Item = &str> {
         self.nodes.iter().map(|it| it.id.as_str())
+    }
+
+    /// The roles that answer in it, or their models.
+    pub fn subjects(&self) -> impl Iterator<Item = &str> {
+        let own = self.models.subject.as_deref().unwrap_or(SUBJECT);
+        self.nodes.iter().map(move |it| it.models.subject.as_deref().unwrap_or(own))
     }
 
     /// The node with this id.
@@ -140,9 +149,20 @@ pub struct Question {
     /// The same for what would be right.
     pub answer_prompt: Option<Prompt>,
     /// Questions and answers that are put before this one, as examples.
-    pub examples: Vec<(String, String)>,
+    pub examples: Vec<Example>,
     /// What else a file of Karenina says about it, under Karenina's names; stored and written back.
     pub stored: Map<'static>,
+}
+
+/// A question and its answer that are put before a node's own.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Example {
+    pub question: String,
+    pub answer: String,
+    /// The question with its placeholders, when it has some.
+    pub question_prompt: Option<Prompt>,
+    /// The answer with its placeholders, when it has some.
+    pub answer_prompt: Option<Prompt>,
 }
 
 impl Question {

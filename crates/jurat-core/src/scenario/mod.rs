@@ -24,7 +24,8 @@ pub(crate) mod write;
 pub use builder::{BuildError, BuildErrors, ScenarioBuilder};
 pub use compiled::{CompiledNode, CompiledScenario, NotCompiled};
 pub use definition::{
-    Condition, Criterion, END, Edge, Handover, ModelOverride, Node, Question, Scenario, StateCheck, StateUpdate, Target,
+    Condition, Criterion, END, Edge, Example, Handover, ModelOverride, Node, Question, Scenario, StateCheck,
+    StateUpdate, Target,
 };
 pub use execution::{End, Execution, Status, TurnRecord};
 pub use route::{CompiledEdge, Route, Tested, route};

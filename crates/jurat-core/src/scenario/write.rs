@@ -8,7 +8,7 @@ use jurat_format::value::{Map, Val, Value};
 
 use super::definition::TURN_LIMIT;
 use super::{
-    Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Scenario, StateUpdate, when,
+    Callable, Condition, Criterion, Edge, Example, Handover, ModelOverride, Node, Question, Scenario, StateUpdate, when,
 };
 use crate::outcome::format as outcome;
 use crate::prompt::Prompt;
@@ -82,8 +82,9 @@ pub(crate) fn node_value(node: &Node) -> Value {
     let Question { examples, raw_answer, answer_prompt, .. } = &node.question;
     map.put("question", question(&node.question));
     put_words(&mut map, "raw_answer", raw_answer.as_deref(), answer_prompt.as_ref());
-    let example = |(question, answer): &(String, String)| {
-        let members = [("question", Val::from(question.clone())), ("answer", Val::from(answer.clone()))];
+    let example = |it: &Example| {
+        let question = words(&it.question, it.question_prompt.as_ref());
+        let members = [("question", question), ("answer", words(&it.answer, it.answer_prompt.as_ref()))];
         Val::Map(members.into_iter().collect::<Map<'static>>())
     };
     map.list("examples", examples.iter().map(example));

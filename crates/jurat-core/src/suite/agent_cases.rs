@@ -128,7 +128,7 @@ const TURNS: Field<Vec<String>> = Field::optional(
 const SYSTEM: Field<(Spanned<String>, Option<String>)> = Field::optional(
     "system",
     judging::TEXT_OR_FILE,
-    "a system prompt, added to that of the agent's program; part of the first message for `openclaw` and `mini_swe_agent`",
+    "a system prompt, added to that of the agent's program; part of the first message for `openclaw`, `openhands`, `aider` and `mini_swe_agent`",
 );
 const ATTACHMENTS: Field<Vec<(String, String)>> = Field::optional(
     "attachments",

@@ -15,9 +15,10 @@ use jurat_format::value::{Node, Span, Spanned, Val, Value, shown_within};
 use super::evaluators;
 use super::judge_file::{self, InputKind, JudgeFile, JudgeInput};
 use super::prompts::{self, ChatText, MESSAGES, PromptText};
+use super::soft_score::{self, WrittenSoftScore};
 use crate::evaluator::binding::{Binding, Origin};
 use crate::foreign;
-use crate::judge::{Aggregate, READY, RUBRIC, Ready};
+use crate::judge::{Aggregate, READY, RUBRIC, Ready, SoftScore};
 use crate::output::{self, Output};
 use crate::prompt::Prompt;
 use crate::text_file;
@@ -40,6 +41,8 @@ pub struct Judge {
     pub repeat: u32,
     /// How several answers become one.
     pub aggregate: Aggregate,
+    /// The score from the probabilities of labels that is added to the reply.
+    pub soft: Option<Spanned<SoftScore>>,
     /// The judge that is used, where the author does not write the prompt.
     pub used: Option<Box<UsedJudge>>,
 }
@@ -105,6 +108,11 @@ const WITH: Field<Vec<(Spanned<String>, Spanned<Origin>)>> = Field::optional(
 pub(super) const OUTPUT: Field<Output> =
     Field::optional("output", output::SHAPE, "what the reply must be: fields in short form, or a JSON Schema")
         .default_words("any text");
+const SOFT: Field<WrittenSoftScore> = Field::optional(
+    "soft_score",
+    soft_score::SHAPE,
+    "a field of `output` with a short list of labels: the mean of the labels by their probabilities is added to the reply as `soft_score`. Needs a provider with logprobs",
+);
 const MAX_RETRIES: Defaulted<u32> = Field::optional(
     "max_retries",
     shape::count::<0>(),
@@ -129,6 +137,7 @@ static JUDGE: Object = Object {
         USE.key,
         RUBRIC_TEXT.key,
         WITH.key,
+        SOFT.key,
         MAX_RETRIES.key,
         PANEL.key,
         REPEAT.key,
@@ -153,11 +162,19 @@ fn read(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Judge> {
             (step.and_then(|it| it.system.clone()), step.map(|it| it.prompt.clone().into()), output, used.map(Box::new))
         }
     };
+    let asked = match &used {
+        Some(used) => used.file.steps.last().map(|it| &it.output),
+        None => output.as_ref(),
+    };
+    // What could not be read may have the field.
+    let is_flawed = asked.is_none() && [&OUTPUT.key, &USE.key].iter().any(|it| fields.key_span(*it).is_some());
+    let soft = fields.read(reading, &SOFT).filter(|_| !is_flawed);
+    let soft = soft.and_then(|it| soft_score::resolve(reading, it, asked));
     let (max_retries, repeat) = (fields.value(reading, &MAX_RETRIES), fields.value(reading, &REPEAT));
     let model = fields.read(reading, &MODEL);
     let panel = fields.read(reading, &PANEL).unwrap_or_default();
     let aggregate = fields.value(reading, &AGGREGATE);
-    Some(Judge { model, system, prompt: prompt?, output, max_retries, panel, repeat, aggregate, used })
+    Some(Judge { model, system, prompt: prompt?, output, max_retries, panel, repeat, aggregate, soft, used })
 }
 
 /// What says what is asked.

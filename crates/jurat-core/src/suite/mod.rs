@@ -26,6 +26,7 @@ mod rubric;
 mod scenario;
 pub mod schema;
 mod sections;
+mod soft_score;
 mod task;
 mod template;
 mod tools;
@@ -48,7 +49,7 @@ pub use records::{
 };
 pub use scenario::{EdgeText, NodeText, OutcomeText, ScenarioText};
 pub use task::{CaseKind, CelText, Evaluate, Gate, Selection, Task, TaskKind};
-pub use tools::{Reach, ServerSpec, server_digest};
+pub use tools::{HttpTransport, Reach, ServerSpec, server_digest};
 
 use jurat_format::value::{FieldPath, Span, Spanned};
 

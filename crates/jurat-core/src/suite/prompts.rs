@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jurat_format::codes;
-use jurat_format::field::Field;
+use jurat_format::field::{Defaulted, Field};
 use jurat_format::fields::Fields;
 use jurat_format::form::{DefaultValue, Form, Key, Object};
 use jurat_format::problem::Problem;
@@ -28,7 +28,7 @@ use jurat_format::yaml;
 use super::judging::{self, file_text, path_for_text};
 use super::task::read_id;
 use crate::chat::Chat;
-use crate::chat::{Content, Items, Source, Speaker, Turn, is_url, remote};
+use crate::chat::{Content, Items, PROMPT_CACHE, Source, Speaker, Turn, is_url, remote};
 use crate::effect::MediaKind;
 use crate::prompt::Prompt;
 use crate::prompt::text::template;
@@ -105,6 +105,13 @@ const FROM: Field<Spanned<FieldPath>> = Field::optional(
     "the path of messages in the row: a list of objects with `role` and `content`",
 );
 
+const CACHE: Defaulted<bool> = Field::optional(
+    PROMPT_CACHE,
+    shape::BOOLEAN,
+    "marks the end of what is the same in many requests, so that Anthropic and Bedrock cache it; other providers find out by themselves",
+)
+.default(false);
+
 const INNER_FORM: Form = Form::List(&Form::Object(&INNER_MESSAGE));
 
 const EACH_FORM: Form = Form::Either(&[Form::Path, Form::Object(&EXAMPLES), Form::List(&Form::Any)]);
@@ -116,7 +123,8 @@ const EXAMPLES_FILE: Field<Spanned<String>> = Field::required(
 );
 static EXAMPLES: Object = Object { what: "a file of examples", keys: &[EXAMPLES_FILE.key] };
 
-static MESSAGE: Object = Object { what: "a message", keys: &[ROLE.key, CONTENT, EACH, AS.key, INNER, FROM.key] };
+static MESSAGE: Object =
+    Object { what: "a message", keys: &[ROLE.key, CONTENT, EACH, AS.key, INNER, FROM.key, CACHE.key] };
 static INNER_MESSAGE: Object = Object { what: "a message of an example", keys: &[ROLE.key, CONTENT] };
 
 const CONTENT_FORM: Form = Form::Either(&[Form::Text, Form::Object(&PROMPT), Form::List(&Form::Object(&PART))]);
@@ -242,7 +250,7 @@ fn messages(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Ch
     }
     let n_before = reading.n_errors();
     let mut found = Messages { reads: Vec::new(), files: Vec::new(), home: reading.beside(node.span, "") };
-    let turns: Vec<Turn> = items.iter().filter_map(|it| found.turn(reading, it)).collect();
+    let turns: Vec<Turn> = items.iter().flat_map(|it| found.turns(reading, it)).collect();
     if reading.n_errors() > n_before {
         return None;
     }
@@ -263,14 +271,20 @@ struct Messages {
 }
 
 impl Messages {
-    fn turn(&mut self, reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Turn> {
-        let fields = MESSAGE.fields(reading, node)?;
+    /// What an item of the list is, with a mark after it where a provider may cache to it.
+    fn turns(&mut self, reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<Turn> {
+        let Some(fields) = MESSAGE.fields(reading, node) else { return Vec::new() };
+        let mark = fields.value(reading, &CACHE).then_some(Turn::Cached);
+        self.turn(reading, &fields, node).into_iter().chain(mark).collect()
+    }
+
+    fn turn(&mut self, reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &Node<'_>) -> Option<Turn> {
         let kinds = [(ROLE.key, "role"), (EACH, "each"), (FROM.key, "from")];
         let named: Vec<&str> =
             kinds.iter().filter(|(key, _)| fields.key_span(key).is_some()).map(|(_, name)| *name).collect();
         match named.as_slice() {
-            ["role"] => self.said(reading, &fields),
-            ["each"] => self.each(reading, &fields),
+            ["role"] => self.said(reading, fields),
+            ["each"] => self.each(reading, fields),
             ["from"] => {
                 let path = fields.read(reading, &FROM)?;
                 self.reads.push(PromptRead { path: path.value.clone(), span: path.span, is_optional: false });

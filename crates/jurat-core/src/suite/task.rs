@@ -19,6 +19,7 @@ use super::judging::{self, Judge};
 use crate::check::{self, Check as RunCheck};
 use crate::comparison::{self, OPERATOR, TaskComparison};
 use crate::evaluator::binding::{Binding, Origin};
+use crate::judge::SOFT_SCORE;
 use crate::outcome::{Check, Gives, format as outcome};
 pub use crate::task::{CaseKind, Gate};
 use crate::transform::{self, Transform};
@@ -68,11 +69,14 @@ impl Task {
     /// The least and the most that its score can be, where the output of its judge says so: `score`, or the member that it looks at.
     pub fn score_range(&self) -> Option<(f64, f64)> {
         let TaskKind::Judge(judge) = &self.kind else { return None };
+        let path = self.comparison.as_ref().and_then(|it| it.path.as_ref());
+        if let Some(soft) = judge.soft.as_ref().filter(|_| path.is_none_or(|it| it.value.root() == Some(SOFT_SCORE))) {
+            return Some(soft.value.range()).filter(|(low, high)| low < high);
+        }
         let schema = &judge.output.as_ref()?.schema;
         let member = |schema: &'_ Value, key: &str| schema.get("properties")?.as_map()?.get(key).cloned();
         let at_path = || {
-            let path = self.comparison.as_ref()?.path.as_ref()?;
-            path.value.steps().iter().try_fold(schema.clone(), |schema, step| match step {
+            path?.value.steps().iter().try_fold(schema.clone(), |schema, step| match step {
                 Step::Key(key) => member(&schema, key),
                 _ => None,
             })

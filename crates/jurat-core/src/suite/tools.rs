@@ -12,6 +12,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use jurat_format::choices;
 use jurat_format::field::{Defaulted, Field};
 use jurat_format::fields::Fields;
 use jurat_format::form::{Form, Key, Object};
@@ -51,23 +52,37 @@ pub enum Reach {
         /// The folder that it starts in, as it was written; default: the folder of the definition.
         cwd: Option<String>,
     },
-    /// A server that runs already, asked over streamable HTTP.
+    /// A server that runs already, asked over HTTP.
     Http {
         url: String,
+        transport: HttpTransport,
         /// What every request has besides, with `${NAME}` where the environment supplies a part.
         headers: Vec<(String, String)>,
     },
 }
 
+choices! {
+    /// How a server is asked over HTTP.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum HttpTransport {
+        /// Streamable HTTP: each message is a request, whose answer may be a stream.
+        #[default]
+        Http = "http",
+        /// The way of 2024-11-05: one stream for all answers.
+        Sse = "sse",
+    }
+}
+
 /// What identifies a server in keys: everything that decides what its tools do, as it was written. Variables are there by their names only.
 ///
 /// ```
-/// use jurat_core::suite::{Reach, ServerSpec, server_digest};
+/// use jurat_core::suite::{HttpTransport, Reach, ServerSpec, server_digest};
 /// use jurat_format::value::{Span, Spanned};
 /// use std::time::Duration;
 ///
 /// let reach = Reach::Http {
 ///     url: "https://tickets.example/mcp".to_owned(),
+///     transport: HttpTransport::Http,
 ///     headers: vec![("authorization".to_owned(), "Bearer ${TOKEN}".to_owned())],
 /// };
 /// let name = Spanned::new("tickets".to_owned(), Span::default());
@@ -94,9 +109,10 @@ fn written_reach(reach: &Reach) -> Map<'static> {
             members.insert("command".into(), command.iter().map(|it| Val::from(it.clone())).collect());
             [pairs("env", env), cwd.as_ref().map(|it| ("cwd", Val::from(it.clone())))]
         }
-        Reach::Http { url, headers } => {
+        Reach::Http { url, headers, transport } => {
             members.insert("url".into(), Val::from(url.clone()));
-            [pairs("headers", headers), None]
+            let other = Some(transport).filter(|it| **it != HttpTransport::default());
+            [pairs("headers", headers), other.map(|it| ("transport", Val::from(it.name())))]
         }
     };
     for (key, value) in further.into_iter().flatten() {
@@ -141,6 +157,12 @@ const CWD: Field<String> = Field::optional("cwd", shape::STRING, "the working di
     .default_words("the directory of this file");
 const URL: Field<Spanned<String>> =
     Field::optional("url", shape::TEXT, "the address of a server that is already running; not together with `command`");
+const TRANSPORT: Defaulted<HttpTransport> = Field::optional(
+    "transport",
+    shape::choice(),
+    "how a server with `url` is asked: `http` is streamable HTTP, `sse` the stream of events that it replaced in 2025",
+)
+.default_choice("http");
 const HEADERS: Field<Vec<(String, String)>> = Field::optional(
     "headers",
     Shape::new(Form::Map(&Form::Text), headers),
@@ -160,7 +182,18 @@ const PER_CASE: Defaulted<bool> =
 
 static SERVER: Object = Object {
     what: "a server",
-    keys: &[COMMAND, ARGS.key, ENV.key, CWD.key, URL.key, HEADERS.key, TIMEOUT.key, REUSE.key, PER_CASE.key],
+    keys: &[
+        COMMAND,
+        ARGS.key,
+        ENV.key,
+        CWD.key,
+        URL.key,
+        TRANSPORT.key,
+        HEADERS.key,
+        TIMEOUT.key,
+        REUSE.key,
+        PER_CASE.key,
+    ],
 };
 
 pub(super) const FORM: Form = Form::Map(&Form::Object(&SERVER));
@@ -206,7 +239,7 @@ fn reach(reading: &mut Reading<'_>, name: &str, fields: &Fields<'_, '_>) -> Opti
             None
         }
         (Some(_), None) => {
-            unfit(reading, fields, &COMMAND, &[HEADERS.key]);
+            unfit(reading, fields, &COMMAND, &[HEADERS.key, TRANSPORT.key]);
             program(reading, fields)
         }
         (None, Some(_)) => {
@@ -325,7 +358,8 @@ fn no_null(reading: &mut Reading<'_>, what: &str, text: &str, span: Span) -> Opt
 fn http(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Reach> {
     let headers = fields.read(reading, &HEADERS).unwrap_or_default();
     let url = fields.read(reading, &URL)?;
-    Some(Reach::Http { url: address(reading, url)?, headers })
+    let transport = fields.value(reading, &TRANSPORT);
+    Some(Reach::Http { url: address(reading, url)?, transport, headers })
 }
 
 fn address(reading: &mut Reading<'_>, url: Spanned<String>) -> Option<String> {

@@ -11,8 +11,8 @@ use jurat_format::value::Value;
 
 use super::{Offer, bounded, text, why};
 use crate::effect::{
-    Action, Answer, Asker, Fault, Finish, Message, Messages, ModelRequest, Outcome, Request, Slot, Step, StepSite,
-    ToolCall, Usage, UsedTool,
+    Action, Answer, Asker, Fault, Finish, Logprobs, Message, Messages, ModelRequest, Outcome, Request, Slot, Step,
+    StepSite, ToolCall, Usage, UsedTool,
 };
 use crate::verdict::StopReason;
 
@@ -40,6 +40,8 @@ pub struct Dialogue {
     pub tool_uses: Vec<ToolUse>,
     /// What the model thought before its answers, as far as its provider shows it.
     pub reasoning: String,
+    /// How likely the tokens of the last answer were, where that was asked for.
+    pub logprobs: Option<Box<Logprobs>>,
     /// The tokens of all answers.
     pub usage: Option<Usage>,
     pub cost_usd: Option<f64>,
@@ -221,7 +223,8 @@ impl Inquiry {
         let Phase::Asking { round, .. } = self.phase else { return };
         let mut request = self.request();
         self.note_costs(&answer);
-        let Answer { text, tool_calls, used, reasoning, finish, .. } = answer;
+        let Answer { text, tool_calls, used, reasoning, logprobs, finish, .. } = answer;
+        self.dialogue.logprobs = logprobs;
         self.dialogue.tool_uses.extend(used.into_iter().map(ToolUse::from));
         if let Some(reasoning) = reasoning.as_ref().filter(|it| !it.text.is_empty()) {
             let thoughts = &mut self.dialogue.reasoning;

@@ -41,8 +41,11 @@ fn runner(folder: &Path) -> &'static Runner {
 /// The output and the side file of a recording.
 fn recorded(case: &Path) -> (String, String) {
     let text = |name: &str| fs::read_to_string(case.join(name)).unwrap_or_default();
-    let stdout = ["stream.jsonl", "stdout.json"].iter().map(|it| text(it)).find(|it| !it.is_empty());
-    let side = ["transcript.jsonl", "trajectory.json"].iter().map(|it| text(it)).find(|it| !it.is_empty());
+    let stdout = ["stream.jsonl", "stdout.json", "stdout.txt"].iter().map(|it| text(it)).find(|it| !it.is_empty());
+    let side = ["transcript.jsonl", "trajectory.json", "usage.json", "chat.md"]
+        .iter()
+        .map(|it| text(it))
+        .find(|it| !it.is_empty());
     (stdout.unwrap_or_default(), side.unwrap_or_default())
 }
 
@@ -91,7 +94,7 @@ fn what_real_programs_print_is_read() {
         }
     }
     assert_eq!(stale, Vec::<String>::new());
-    assert_eq!(n_runners, 9, "every program has recordings, and so has the protocol of commands");
+    assert_eq!(n_runners, 13, "every program has recordings, and so has the protocol of commands");
 }
 
 /// Lines that are no events take no event each.
@@ -122,16 +125,23 @@ fn every_program_reports_calls_results_tokens_and_a_final_message() {
     for of_runner in entries(&folder()) {
         let (stdout, side) = recorded(&of_runner.join("done"));
         let report = runner(&of_runner).read(Printed { stdout: &stdout, side: &side, is_text: false });
-        let name = of_runner.display();
+        let name = of_runner.display().to_string();
         let n = |is: fn(&Happening) -> bool| report.events.iter().filter(|it| is(&it.what)).count();
         assert!(n(|it| matches!(it, Happening::ToolCall { .. })) >= 2, "{name}");
-        assert!(n(|it| matches!(it, Happening::ToolResult { is_error: Some(false), .. })) >= 2, "{name}");
+        // Aider does not say whether a command failed.
+        let n_known = if name.ends_with("aider") { 1 } else { 2 };
+        assert!(n(|it| matches!(it, Happening::ToolResult { is_error: Some(false), .. })) >= n_known, "{name}");
         assert!(report.response.is_some_and(|it| it.contains("report.md")), "{name}");
         assert_eq!(report.fault, None, "{name}");
         let tokens = report.usage.normalized;
         assert_eq!(tokens.input.zip(tokens.output).map(|(a, b)| a + b), tokens.total, "{name}");
-        assert_eq!(tokens.output, Some(60), "{name}");
-        assert_eq!(tokens.cached_input, Some(120), "{name}");
+        let expected = match runner(&of_runner).name {
+            // It asks once, and leaves out what was cached.
+            "aider" => (Some(20), None),
+            "openhands" => (None, None),
+            _ => (Some(60), Some(120)),
+        };
+        assert_eq!((tokens.output, tokens.cached_input), expected, "{name}");
     }
 }
 
@@ -144,7 +154,8 @@ proptest! {
         for of_runner in entries(&folder()) {
             let (stdout, side) = recorded(&of_runner.join("done"));
             let upto = |text: &str| {
-                let text = text.trim_end();
+                // The id of its session is the end of OpenHands.
+                let text = text.split("\nHint: run openhands").next().unwrap_or_default().trim_end();
                 let mut end = (text.len() as f64 * cut) as usize;
                 while !text.is_char_boundary(end) {
                     end -= 1;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use jurat_core::effect::wire::{StoredRequest, outcome_json, read_outcome, request_json};
 use jurat_core::effect::{
-    Answer, Attempt, EffectKey, Endpoint, EndpointKey, Fault, FaultClass, FaultKind, Finish, Message, Messages,
-    ModelRequest, Outcome, PerformerKey, Printed, PrintedText, Reasoning, Request, Returned, Role, Schema, Served,
-    Tool, ToolCall, ToolChoice, Usage, UsedTool,
+    Answer, Attempt, Candidate, EffectKey, Endpoint, EndpointKey, Fault, FaultClass, FaultKind, Finish, Logprobs,
+    Message, Messages, ModelRequest, Outcome, PerformerKey, Printed, PrintedText, Reasoning, Request, Returned, Role,
+    Schema, Served, TokenLogprob, Tool, ToolCall, ToolChoice, Usage, UsedTool,
 };
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Value, parse_json};
@@ -102,6 +102,8 @@ fn what_differs_has_another_key() {
     add(&endpoint("0.5"), &ModelRequest { repeat: 1, ..request.clone() });
     add(&endpoint("0.5"), &ModelRequest { output: Some(value("{}").into()), ..request.clone() });
     add(&endpoint("0.5"), &ModelRequest { tool_choice: ToolChoice::Required, ..request.clone() });
+    add(&endpoint("0.5"), &ModelRequest { logprobs: Some(0), ..request.clone() });
+    add(&endpoint("0.5"), &ModelRequest { logprobs: Some(20), ..request.clone() });
     add(&Endpoint { codec_revision: 2, ..endpoint("0.5") }, &request);
     add(&Endpoint { address: "http://127.0.0.1:9".to_owned(), ..endpoint("0.5") }, &request);
     add(&Endpoint { headers: vec![("X-Beta".to_owned(), "1".to_owned())], ..endpoint("0.5") }, &request);
@@ -112,6 +114,16 @@ fn the_caller_is_not_in_the_key() {
     let endpoint = plain_endpoint("openai_chat", "gpt");
     let asked = |role: &str| ModelRequest::new(role, vec![Message::User("a".to_owned())]);
     assert_eq!(key_of(&endpoint, &asked("judge")), key_of(&endpoint, &asked("openai/gpt")));
+}
+
+/// What a provider caches decides nothing about what it answers.
+#[test]
+fn marks_for_the_cache_of_a_provider_are_not_in_the_key() {
+    let endpoint = plain_endpoint("anthropic_messages", "claude");
+    let plain = ModelRequest::new("judge", vec![Message::User("a".to_owned())]);
+    let marked = ModelRequest { prompt_cache: vec![0], ..plain.clone() };
+    assert_eq!(key_of(&endpoint, &plain), key_of(&endpoint, &marked));
+    assert!(Request::from(plain).is_same(&marked.into()));
 }
 
 /// Values that JSON can hold: providers speak nothing else.
@@ -196,6 +208,8 @@ fn requests() -> impl Strategy<Value = ModelRequest> {
             output: output.map(Schema::from),
             tools,
             tool_choice,
+            logprobs: repeat.checked_sub(3),
+            prompt_cache: (0..repeat).collect(),
             repeat,
             row: Value::Null,
         },
@@ -220,6 +234,14 @@ fn attempts() -> impl Strategy<Value = Vec<Attempt>> {
 
 fn reasoning() -> impl Strategy<Value = Option<Box<Reasoning>>> {
     (text(), option::of(text())).prop_map(|(text, state)| Reasoning::new(text, state.map_or(Value::Null, Value::from)))
+}
+
+/// Tokens of a text, each a byte, so that most are no text.
+fn logprobs(text: &str) -> Box<Logprobs> {
+    let candidate = |byte: u8| Candidate { bytes: vec![byte], logprob: -f64::from(byte) / 7.0 };
+    let token =
+        |byte: u8| TokenLogprob { token: candidate(byte), top: vec![candidate(byte), Candidate::new("no", -3.5)] };
+    Box::new(Logprobs(text.bytes().map(token).collect()))
 }
 
 fn outcomes() -> impl Strategy<Value = Outcome> {
@@ -249,6 +271,7 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
                 Answer {
                     used: used.collect(),
                     first_token: at_ms.is_multiple_of(2).then_some(latency),
+                    logprobs: at_ms.is_multiple_of(3).then(|| logprobs(&text)),
                     text,
                     tool_calls,
                     reasoning,

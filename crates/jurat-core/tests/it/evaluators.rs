@@ -62,19 +62,19 @@ fn values_are_written_as_python_writes_them() {
     }
 }
 
-/// What `JSON.stringify` would have made of it, as Python reads that.
+/// What `JSON.stringify` would have made of it, as Python reads that; but numbers that are not finite are not lost.
 #[test]
 fn scripts_return_what_json_can_write() {
     for (sent, repr) in [
         (r#"{"$js": "undefined"}"#, "None"),
         (r#"{"a": {"$js": "undefined"}, "b": {"$js": "function"}, "c": 1}"#, "{'c': 1}"),
-        (r#"[{"$js": "symbol"}, {"$js": "nan"}, {"$js": "-inf"}]"#, "[None, None, None]"),
+        (r#"[{"$js": "symbol"}, {"$js": "nan"}, {"$js": "-inf"}]"#, "[None, nan, -inf]"),
         (r#"[2.0, -0.0, {"$js": "-0"}, 0.5]"#, "[2, 0, 0, 0.5]"),
         (
             r#"[1e20, 1e21, 123456789012345678901, 1e-7]"#,
             "[100000000000000000000, 1e+21, 123456789012345680000, 1e-07]",
         ),
-        (r#"[1e400, {"$py": "nan"}]"#, "[None, None]"),
+        (r#"[1e400, {"$py": "nan"}]"#, "[inf, nan]"),
         (r#"{"$js": "date"}"#, "'2024-01-02T03:04:05.000Z'"),
         (r#"[{"$js": "empty-map"}, {"$js": "empty-set"}]"#, "[{}, {}]"),
         (r#"{"$js": "bigint", "value": "9007199254740993"}"#, "9007199254740993"),

@@ -5,8 +5,8 @@ use std::path::Path;
 use jurat_core::scenario::structure::{Flaw, flaws};
 use jurat_core::scenario::when::{self, Bound, WhenError};
 use jurat_core::scenario::{
-    Callable, CompiledEdge, Condition, Criterion, Edge, Handover, ModelOverride, Node, Question, Route, Scenario,
-    ScenarioBuilder, State, StateCheck, StateUpdate, Target, ToolName, route,
+    Callable, CompiledEdge, Condition, Criterion, Edge, Example, Handover, ModelOverride, Node, Question, Route,
+    Scenario, ScenarioBuilder, State, StateCheck, StateUpdate, Target, ToolName, route,
 };
 use jurat_core::suite::{Loaded, load};
 use jurat_format::problem::Severity;
@@ -441,7 +441,11 @@ fn models() -> impl Strategy<Value = ModelOverride> {
 fn node() -> impl Strategy<Value = Node> {
     let stored = option::of(text()).prop_map(|author| author.map(|it| ("author", Val::from(it))).into_iter().collect());
     let question = (text(), option::of(text()), vec((text(), text()), 0..2), stored).prop_map(
-        |(text, raw_answer, examples, stored)| Question { text, raw_answer, examples, stored, ..Question::default() },
+        |(text, raw_answer, examples, stored)| {
+            let example = |(question, answer)| Example { question, answer, ..Example::default() };
+            let examples = examples.into_iter().map(example).collect();
+            Question { text, raw_answer, examples, stored, ..Question::default() }
+        },
     );
     let tools = vec((text(), option::of(text())), 0..2)
         .prop_map(|it| it.into_iter().map(|(server, tool)| ToolName { server, tool }).collect());

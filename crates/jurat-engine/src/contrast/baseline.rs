@@ -357,6 +357,11 @@ impl Table for BaselineTable {
         Ok(self.column(|it| Code::numbered(it.codes.as_bytes().get(column.index())? - b'0')))
     }
 
+    fn codes_of(&self, case: u64) -> Result<Vec<Code>, ViewError> {
+        let found = self.cases.get(case as usize).and_then(Option::as_ref);
+        Ok(found.map(|it| it.codes.bytes().filter_map(|it| Code::numbered(it - b'0')).collect()).unwrap_or_default())
+    }
+
     fn scores(&self, column: Column) -> Result<Vec<Option<f64>>, ViewError> {
         let scores = self.column(|it| it.scores.get(&column.0).copied());
         Ok(if scores.iter().all(Option::is_none) { Vec::new() } else { scores })
@@ -422,6 +427,11 @@ impl Table for BaselineTable {
     fn row_id(&self, case: u64) -> Result<String, ViewError> {
         let found = self.cases.get(case as usize).and_then(Option::as_ref);
         Ok(found.map_or_else(String::new, |it| it.id.clone()))
+    }
+
+    fn each_name(&self, take: &mut dyn FnMut(u64, &str)) -> Result<(), ViewError> {
+        self.cases.iter().flatten().for_each(|it| take(it.n, &it.id));
+        Ok(())
     }
 
     /// A baseline holds no texts.

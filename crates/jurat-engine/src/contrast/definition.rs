@@ -7,7 +7,7 @@ use jurat_core::suite::{EvaluatorKind, Judge, Selection, Suite, Task, TaskKind};
 use jurat_core::verdict::StopReason;
 use jurat_store::run::{Ended, TaskHead};
 
-use crate::judge_definition::{judge_models, settings, used_text};
+use crate::judge_definition::{judge_models, settings, soft_text, used_text};
 use crate::options::RecordedOptions;
 use crate::view::{RunView, ViewError};
 
@@ -96,6 +96,8 @@ fn judge_prompt(judge: &Judge) -> Part {
     let prompt = judge.prompt.chat.text();
     let mut rests_on = vec![prompt.as_str(), system, &output, &panel, &asked];
     rests_on.extend(judge.used.as_ref().map(|_| used.as_str()));
+    let soft = judge.soft.as_ref().map(|it| soft_text(&it.value));
+    rests_on.extend(soft.as_deref());
     part(first_words(&prompt), &rests_on)
 }
 

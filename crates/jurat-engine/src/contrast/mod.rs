@@ -15,13 +15,14 @@ mod run_table;
 mod selection;
 mod spending;
 mod table;
+mod units;
 
 use std::io::Write;
 use std::path::Path;
 
 use jurat_core::calibration::Calibration;
 use jurat_core::contrast::provenance::{Finding, Part};
-use jurat_core::contrast::{ChangeSide, Comparison, ScoreTest, SidePair, rank};
+use jurat_core::contrast::{Comparison, Contrast, ScoreTest, SidePair, rank};
 use jurat_core::statistics::Confidence;
 use jurat_format::problem::listed_all;
 use jurat_format::value::FieldPath;
@@ -34,6 +35,7 @@ pub use gate::{gate, rehearse};
 pub(crate) use reference::{Reference, groups_alone};
 pub(crate) use selection::Group;
 pub use selection::{BadSelection, Dimension, Selection, Unpairable};
+pub use units::{FindError, FoundUnits, PairedUnits, ShownUnit, UnitCounts};
 
 use baseline::BaselineTable;
 use contrasting::Contrasting;
@@ -58,7 +60,7 @@ pub struct CompareOptions {
     pub score_test: ScoreTest,
     /// Whether three and more sides are compared on the rows that all of them have.
     pub common: bool,
-    /// How many regressions and how many fixes are listed; others are counted.
+    /// How many regressions and how many fixes are listed; others are counted. With 0 no changed unit is looked at, which is quicker.
     pub listed: usize,
     /// How many of those are described with what was answered.
     pub described: usize,
@@ -111,11 +113,6 @@ impl ComparedSide {
         baseline::write(&*self.0, out)
     }
 
-    /// Adds to one side of a change what was answered, and why it failed.
-    pub fn describe(&self, side: &mut ChangeSide, task: Option<&str>) -> Result<(), CompareError> {
-        Ok(self.0.describe(side.case_ix, task, side)?)
-    }
-
     /// The sides that a run has by a dimension: one for each prompt, or for each subject; `base` first, when it is named.
     pub fn by(
         path: &Path,
@@ -165,13 +162,36 @@ fn no_variant(path: &Path, selection: &Selection) -> Result<CompareError, Compar
 
 /// Compares the first side with each other one.
 pub fn compare(sides: &[ComparedSide], options: &CompareOptions) -> Result<Comparison, CompareError> {
+    compared(sides, options, &mut |_, _| Ok(()))
+}
+
+/// Compares the first side with each other one; with the units of each, for queries.
+pub fn compare_with_units(
+    sides: &[ComparedSide],
+    options: &CompareOptions,
+) -> Result<(Comparison, Vec<PairedUnits>), CompareError> {
+    let mut units = Vec::new();
+    let comparison = compared(sides, options, &mut |contrasting, contrast| {
+        units.push(PairedUnits::gather(contrasting, contrast)?);
+        Ok(())
+    })?;
+    Ok((comparison, units))
+}
+
+/// Does something with two sides that were compared.
+type Take<'t> = dyn FnMut(&Contrasting<'_>, &Contrast) -> Result<(), CompareError> + 't;
+
+fn compared(sides: &[ComparedSide], options: &CompareOptions, take: &mut Take<'_>) -> Result<Comparison, CompareError> {
     let tables: Vec<&dyn Table> = sides.iter().map(|it| &*it.0).collect();
     let common = if options.common { Some(common_keys(&tables)?) } else { None };
     let pair =
         |base: usize, new: usize| Contrasting::new(tables[base], tables[new], (base, new), options, common.as_ref());
     let mut contrasts = Vec::new();
     for new in 1..tables.len() {
-        contrasts.push(pair(0, new)?.whole()?);
+        let mut contrasting = pair(0, new)?;
+        let contrast = contrasting.whole()?;
+        take(&contrasting, &contrast)?;
+        contrasts.push(contrast);
     }
     let mut ranking = None;
     if tables.len() > 2 {

@@ -1,6 +1,7 @@
 //! A run as a side of a comparison.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 
 use jurat_core::calibration::JudgeParts;
 use jurat_core::contrast::provenance::Definition;
@@ -192,6 +193,10 @@ impl Table for RunTable {
         Ok(self.view.reader().codes(column)?)
     }
 
+    fn codes_of(&self, case: u64) -> Result<Vec<Code>, ViewError> {
+        Ok(self.view.reader().case(CaseIx(case))?.map(|it| it.codes).unwrap_or_default())
+    }
+
     fn scores(&self, column: Column) -> Result<Vec<Option<f64>>, ViewError> {
         Ok(self.view.reader().scores(column)?)
     }
@@ -264,10 +269,25 @@ impl Table for RunTable {
         if let Some(tags) = self.defined_tags(case / self.n_variants() as u64) {
             return Ok(tags.iter().any(|it| it == tag));
         }
-        let Some(text) = self.row_text(CaseIx(case))? else { return Ok(false) };
-        // Most rows of a million have no such tag, and searching a text costs a tenth of parsing it. An escape may spell it.
-        let may_have = text.contains(tag) || text.contains('\\');
-        Ok(may_have && parse_json(&text).is_ok_and(|it| tags_of_row(&it.value).iter().any(|it| it == tag)))
+        Ok(self.row_text(CaseIx(case))?.is_some_and(|it| row_has_tag(&it, tag)))
+    }
+
+    /// Rows are read many at a time: one by one, those of a comparison of millions take longer than all its figures.
+    fn tagged_cases(&self, tag: &str, wanted: &[bool]) -> Result<HashSet<u64>, ViewError> {
+        let n = self.n_variants() as u64;
+        let defined = |case: u64| self.defined_tags(case / n);
+        let is_tagged = |case: &u64| defined(*case).is_some_and(|tags| tags.iter().any(|it| it == tag));
+        let cases = (0..).zip(wanted).filter(|it| *it.1).map(|it| it.0);
+        let mut found: HashSet<u64> = cases.take_while(|it| defined(*it).is_some()).filter(is_tagged).collect();
+        let is_wanted = |it: CaseIx| wanted.get(it.0 as usize) == Some(&true) && defined(it.0).is_none();
+        self.view.reader().scan_rows(CaseIx(0)..CaseIx(u64::MAX), &is_wanted, &mut |case, row| {
+            let text = row.ok().and_then(|it| std::str::from_utf8(it).ok());
+            if text.is_some_and(|it| row_has_tag(it, tag)) {
+                found.insert(case.0);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
     }
 
     fn cluster_by(&self) -> Option<FieldPath> {
@@ -286,6 +306,14 @@ impl Table for RunTable {
         Ok(self.view.reader().identity(CaseIx(case))?.map_or_else(String::new, |it| it.id))
     }
 
+    fn each_name(&self, take: &mut dyn FnMut(u64, &str)) -> Result<(), ViewError> {
+        for identity in self.view.reader().identities() {
+            let identity = identity?;
+            take(identity.case_ix.0, &self.view.name_of(&identity));
+        }
+        Ok(())
+    }
+
     fn describe(&self, case: u64, task: Option<&str>, side: &mut ChangeSide) -> Result<(), ViewError> {
         let Some(case) = self.view.reader().case(CaseIx(case))? else { return Ok(()) };
         let report = self.view.case_report(&case, Detailed::Tasks)?;
@@ -297,6 +325,12 @@ impl Table for RunTable {
         side.said = Some(Box::new(Said { response, message }));
         Ok(())
     }
+}
+
+/// Whether a row has a tag. Most rows of a million have none, and searching a text costs a tenth of parsing it. An escape may spell it.
+fn row_has_tag(row: &str, tag: &str) -> bool {
+    let may_have = row.contains(tag) || row.contains('\\');
+    may_have && parse_json(row).is_ok_and(|it| tags_of_row(&it.value).iter().any(|it| it == tag))
 }
 
 /// The tags that a row has.

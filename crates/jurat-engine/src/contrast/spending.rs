@@ -17,7 +17,7 @@ pub(super) struct UnitCases<'u> {
 }
 
 impl UnitCases<'_> {
-    pub(super) fn numbers(self) -> impl Iterator<Item = u64> {
+    pub(super) fn numbers(self) -> impl Iterator<Item = u64> + Clone {
         self.variants.iter().map(move |it| self.first + *it as u64)
     }
 }

@@ -42,6 +42,9 @@ pub(super) trait Table {
 
     fn codes(&self, column: Column) -> Result<Vec<Option<Code>>, ViewError>;
 
+    /// How the case with this number ended and each of its tasks, by column.
+    fn codes_of(&self, case: u64) -> Result<Vec<Code>, ViewError>;
+
     fn scores(&self, column: Column) -> Result<Vec<Option<f64>>, ViewError>;
 
     fn labels(&self, column: Column) -> Result<Vec<Option<String>>, ViewError>;
@@ -70,6 +73,17 @@ pub(super) trait Table {
         Ok(self.tags(case)?.iter().any(|it| it == tag))
     }
 
+    /// The cases with a tag, of those that are wanted: a flag for each number of a case.
+    fn tagged_cases(&self, tag: &str, wanted: &[bool]) -> Result<HashSet<u64>, ViewError> {
+        let mut found = HashSet::new();
+        for case in (0..).zip(wanted).filter(|it| *it.1).map(|it| it.0) {
+            if self.has_tag(case, tag)? {
+                found.insert(case);
+            }
+        }
+        Ok(found)
+    }
+
     /// The path of what rows share, as the suite says.
     fn cluster_by(&self) -> Option<FieldPath>;
 
@@ -80,6 +94,9 @@ pub(super) trait Table {
 
     /// What the case with this number is called: its id, or the file and the number of its row.
     fn id(&self, case: u64) -> Result<String, ViewError>;
+
+    /// Hands on what each case is called, with its number.
+    fn each_name(&self, take: &mut dyn FnMut(u64, &str)) -> Result<(), ViewError>;
 
     /// What there is to say about one case: what was answered, or what a task looked at where answers are recorded; and why it failed.
     fn describe(&self, case: u64, task: Option<&str>, side: &mut ChangeSide) -> Result<(), ViewError>;

@@ -35,7 +35,10 @@ pub(super) struct Player<'r> {
 }
 
 impl<'r> Player<'r> {
-    pub(super) fn of(model: &'r ResolvedModel) -> Player<'r> {
+    /// A model, whether its requests are sent in batches where that is possible, and whether some are marked for the provider's cache.
+    pub(super) fn of(model: &'r ResolvedModel, batch: bool, is_cached: bool) -> Player<'r> {
+        let is_batched = batch && model.has_batches() && !model.embeds();
+        let price = if is_cached { model.price.as_ref().map(Price::with_cache_writes) } else { model.price };
         let max_tokens = match model.endpoint.setting("max_tokens") {
             // An embedding is no text: nothing is written.
             _ if model.embeds() => Some(0),
@@ -47,7 +50,7 @@ impl<'r> Player<'r> {
             endpoint: &model.endpoint,
             key: EndpointKey::new(&model.endpoint),
             codec: Codec::named(&model.endpoint.codec),
-            price: model.price,
+            price: if is_batched { price.as_ref().map(Price::halved) } else { price },
             max_tokens,
         }
     }

@@ -45,6 +45,8 @@ pub struct Asking<'a> {
     pub selection: &'a Selection,
     /// How often each subject is asked.
     pub repeat: u32,
+    /// Whether requests are sent in batches where the provider has them, at half the price.
+    pub batch: bool,
     /// Variables, for addresses; keys are not looked at.
     pub env: &'a dyn Fn(&str) -> Option<String>,
 }
@@ -70,10 +72,11 @@ pub fn forecast(
     }
     let (_, asked) = variants_of(plan, &roles.subjects, asking.repeat);
     let (rows, layout) = (Rows::of(&suite.records), plan.layout(asked.len()));
+    let is_cached = plan.has_prompt_cache();
     let mut forecast = Forecast {
         plan,
         rows: &rows,
-        players: roles.models.iter().map(|it| (&it.role, Player::of(&it.model))).collect(),
+        players: roles.models.iter().map(|it| (&it.role, Player::of(&it.model, asking.batch, is_cached))).collect(),
         layout,
         asked: &asked,
         journal,

@@ -1,6 +1,7 @@
 //! Runs against a scripted performer: no process, no socket, no waiting.
 
 mod stopping;
+mod unseen;
 
 use std::cell::{Cell, RefCell};
 use std::future::{pending, ready};
@@ -58,6 +59,8 @@ struct Scripted<'s> {
     budget: usize,
     is_exhausted: Cell<bool>,
     is_sequential: bool,
+    /// Whether the journal stores its answers.
+    is_shared: bool,
 }
 
 impl<'s> Scripted<'s> {
@@ -80,6 +83,7 @@ impl<'s> Scripted<'s> {
             budget: usize::MAX,
             is_exhausted: Cell::new(false),
             is_sequential: false,
+            is_shared: false,
         }
     }
 
@@ -91,7 +95,7 @@ impl<'s> Scripted<'s> {
 impl Perform for Scripted<'_> {
     fn performer(&self, _: &Request) -> Option<Performer<'_>> {
         let key = PerformerKey::Endpoint(&self.key);
-        Some(Performer { key, endpoint: Some(&self.endpoint), is_shared: false, is_stateful: false })
+        Some(Performer { key, endpoint: Some(&self.endpoint), is_shared: self.is_shared, is_stateful: false })
     }
 
     fn perform<'p>(&'p self, call: Call<'p>) -> LocalFuture<'p, Outcome> {
@@ -132,6 +136,7 @@ struct Bench {
     sources: Sources,
     plan: Plan,
     directory: TempDir,
+    progress: Progress,
 }
 
 impl Bench {
@@ -143,7 +148,8 @@ impl Bench {
         let Loaded { suite, sources, problems } = load(Path::new("suite.yaml"), &OneFile(suite.to_owned()));
         assert_eq!(problems, []);
         let (plan, _) = Plan::build(&suite, &Samples::default()).expect("the suite is sound");
-        Bench { suite, sources, plan, directory: TempDir::new().expect("the system has a place for temporary files") }
+        let directory = TempDir::new().expect("the system has a place for temporary files");
+        Bench { suite, sources, plan, directory, progress: Progress::default() }
     }
 
     fn path(&self) -> PathBuf {
@@ -187,7 +193,7 @@ impl Bench {
             watch,
             shard: None,
         };
-        run(&job, target, &mut std::io::empty(), stop, &Progress::default()).expect("the run can be written")
+        run(&job, target, &mut std::io::empty(), stop, &self.progress).expect("the run can be written")
     }
 
     /// A new run that asks.
@@ -197,7 +203,7 @@ impl Bench {
 }
 
 fn asking<'m>(perform: &'m Scripted<'_>) -> Mode<'m> {
-    Mode::Ask { perform, journal: None, fresh: false, max_age: None }
+    Mode::Ask { perform, journal: None, shared: None, fresh: false, max_age: None }
 }
 
 /// Each case with its verdict and those of its tasks.

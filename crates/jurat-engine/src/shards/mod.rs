@@ -21,7 +21,7 @@ use std::path::PathBuf;
 
 use jurat_core::effect::Outcome;
 use jurat_core::effect::wire::read_outcome;
-use jurat_store::journal::{SegmentAnswer, SegmentReader, segment_files};
+use jurat_store::journal::{PaidAnswer, SegmentReader, segment_files};
 use jurat_store::run::{RunFileError, RunReader, discard};
 
 use crate::Budget;
@@ -54,7 +54,7 @@ impl ShardJob {
         for path in segment_files(&self.segments)? {
             let reader = SegmentReader::open(&path)?.filter(|it| it.shard() == self.resume_key());
             for answer in reader.into_iter().flatten() {
-                let SegmentAnswer { kind, outcome, .. } = answer?;
+                let PaidAnswer { kind, outcome, .. } = answer?;
                 if let Ok(Outcome::Answer(answer)) = read_outcome(&kind, &outcome) {
                     budget.charge_answer(&answer);
                 }

@@ -125,6 +125,11 @@ pub fn not_for_shards(options: &RunOptions) -> Vec<&'static str> {
 }
 
 impl ShardPlan {
+    /// Whether a directory has a plan.
+    pub fn is_in(directory: &Path) -> bool {
+        directory.join(PLAN).is_file()
+    }
+
     /// Cuts a suite.
     pub fn make(
         definition: Definition<'_>,

@@ -362,6 +362,7 @@ impl RunView {
                 reply.text = Some(answer.text.clone());
                 let shown = answer.reasoning.as_ref().map(|it| it.text.clone()).filter(|it| !it.is_empty());
                 reply.reasoning = shown;
+                reply.logprobs = answer.logprobs.clone();
                 reply.tool_calls = answer.tool_calls.clone();
                 match form.read(&answer.text) {
                     _ if answer.finish == Finish::Refusal => reply.problem = Some("it refused to answer".to_owned()),

@@ -97,7 +97,7 @@ fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
     let name = import.options.name.clone().unwrap_or_else(|| stem(&input.name));
     let description = tree.get("description").and_then(Node::as_str).map(str::to_owned);
     let finished = suite.finish(&name, description, &prompts);
-    finished.write(import);
+    finished.write(import)?;
     Ok(())
 }
 

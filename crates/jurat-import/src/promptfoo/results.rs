@@ -2,13 +2,15 @@
 //!
 //! What promptfoo decided stands beside each answer under `recorded`; it is never a verdict of jurat.
 
+use std::collections::HashMap;
+
 use jurat_format::value::{Val, Value};
 
 use super::places::Places;
 use super::suite::Suite;
 use super::tests::{Spec, Test};
 use crate::document::{Object, first_of, maybe_json, plain, text, text_at};
-use crate::input::{Content, Input};
+use crate::input::{Content, Element, Input};
 use crate::kind::{Import, ImportError, Kind, counted};
 
 pub(crate) static RESULTS: Kind = Kind {
@@ -36,41 +38,37 @@ fn is_header(line: &str) -> bool {
 
 fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
     if let [Input { name, content: Content::Text(table) }] = import.inputs {
-        let lines = table_rows(name, table, import).map_err(|why| ImportError::unreadable(name, why))?;
-        import.summary.push(counted(lines.len(), "row"));
-        import.lines("rows.jsonl", &lines);
+        table_rows(name, table, import)?;
+        import.summary.push(counted(import.n_rows(), "row"));
+        import.rows_file("rows.jsonl");
         return Ok(());
     }
-    let mut entries = Vec::new();
-    for input in import.inputs {
-        for value in input.values() {
-            let (line, value) = value?;
-            match value.get("results").and_then(|it| it.get("results")).and_then(Val::as_list) {
-                Some(items) => entries.extend(
-                    items.iter().enumerate().map(|(ix, it)| (format!("{}: results[{ix}]", input.name), it.clone())),
-                ),
-                None => entries.push((format!("{}:{line}", input.name), value)),
-            }
-        }
-    }
     let mut places = Places::new(import.folder);
-    let mut suite = Suite::new(&mut places, &mut import.report, Test::default());
-    let mut lines = Vec::new();
-    let mut known: Vec<Value> = Vec::new();
-    for (at, entry) in &entries {
-        let number = entry.get("testIdx").cloned().unwrap_or(Val::Null);
-        let ix = known.iter().position(|it| *it == number).unwrap_or_else(|| {
-            known.push(number);
-            suite.recorded_test(test(at, entry));
-            known.len() - 1
-        });
-        let id = suite.recorded_row(at, ix, entry.get("vars").cloned().unwrap_or(Val::Null));
-        lines.push(line(&id, entry));
+    // It is the report of the import while rows are written beside it.
+    let mut report = std::mem::take(&mut import.report);
+    let mut suite = Suite::new(&mut places, &mut report, Test::default());
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for input in import.inputs {
+        for element in input.elements(&[&["results", "results"]]) {
+            let Element { line: number, ix, value: entry } = element?;
+            let at = match ix {
+                Some(ix) => format!("{}: results[{ix}]", input.name),
+                None => format!("{}:{number}", input.name),
+            };
+            let next = known.len();
+            let test_ix = *known.entry(entry.get("testIdx").unwrap_or(&Val::Null).to_json()).or_insert(next);
+            if test_ix == next {
+                suite.recorded_test(test(&at, &entry));
+            }
+            let id = suite.recorded_row(&at, test_ix, entry.get("vars").cloned().unwrap_or(Val::Null));
+            import.row(&line(&id, &entry))?;
+        }
     }
     suite.assertions();
     let name = import.options.name.clone().unwrap_or_else(|| "promptfoo-results".to_owned());
-    suite.finish_recorded(&name, lines).write(import);
-    Ok(())
+    let finished = suite.finish_recorded(&name, import.n_rows());
+    import.report = report;
+    finished.write(import)
 }
 
 fn test(at: &str, entry: &Value) -> Test {
@@ -143,15 +141,15 @@ fn component(result: &Value) -> Value {
 }
 
 /// The rows of a CSV file: one for each answer. Columns have repeated names, so they are read by position.
-fn table_rows(name: &str, table: &str, import: &mut Import<'_>) -> Result<Vec<Value>, String> {
+fn table_rows(name: &str, table: &str, import: &mut Import<'_>) -> Result<(), ImportError> {
+    let unreadable = |error: csv::Error| ImportError::unreadable(name, error.to_string());
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(table.as_bytes());
-    let header: Vec<String> = reader.headers().map_err(|error| error.to_string())?.iter().map(str::to_owned).collect();
+    let header: Vec<String> = reader.headers().map_err(unreadable)?.iter().map(str::to_owned).collect();
     let is_answer = |ix: &usize| header.get(ix + 1).is_some_and(|it| it == "Status");
     let answers: Vec<usize> = (0..header.len()).filter(is_answer).collect();
     let n_vars = answers.first().copied().unwrap_or(header.len());
-    let mut lines = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|error| error.to_string())?;
+        let record = record.map_err(unreadable)?;
         let at = format!("{name}:{}", record.position().map_or(0, csv::Position::line));
         let cell = |ix: usize| record.get(ix).unwrap_or_default();
         let mut vars = Object::new();
@@ -168,13 +166,13 @@ fn table_rows(name: &str, table: &str, import: &mut Import<'_>) -> Result<Vec<Va
                 .with("score", cell(ix + 2).parse::<f64>().map_or(Val::Null, Val::F))
                 .with("named_scores", maybe_json(cell(ix + 3)));
             let row = Object::new()
-                .with("id", text(format!("r{}", lines.len() + 1)))
+                .with("id", text(format!("r{}", import.n_rows() + 1)))
                 .with("output", text(cell(*ix)))
                 .with("vars", vars.clone())
                 .with("subject", text(subject))
                 .with("prompt", text(prompt))
                 .with("recorded", recorded);
-            lines.push(Value::from(row));
+            import.row(&row.into())?;
         }
         import.report.approximate(
             &at,
@@ -183,5 +181,5 @@ fn table_rows(name: &str, table: &str, import: &mut Import<'_>) -> Result<Vec<Va
             "the table has no single assertions: export JSON to have tasks",
         );
     }
-    Ok(lines)
+    Ok(())
 }

@@ -11,7 +11,7 @@ use super::template::{Template, has_tags, rendered_value};
 use super::tests::{self, MAX_COMBINATIONS, Spec, Test};
 use super::transform::transformed;
 use crate::document::{Object, beginning, text, text_at, texts};
-use crate::kind::{Import, counted};
+use crate::kind::{Import, ImportError, counted};
 use crate::report::{Class, Report};
 
 /// A row: one combination of the variables of a test.
@@ -414,15 +414,15 @@ impl<'s, 'f> Suite<'s, 'f> {
     }
 
     /// A suite that judges recorded answers: nothing is asked.
-    pub(super) fn finish_recorded(self, name: &str, rows: Vec<Value>) -> Finished {
+    pub(super) fn finish_recorded(self, name: &str, n_rows: usize) -> Finished {
         let Suite { report, draft, .. } = self;
-        let summary = vec![counted(rows.len(), "row"), counted(draft.tasks.len(), "task")];
+        let summary = vec![counted(n_rows, "row"), counted(draft.tasks.len(), "task")];
         if draft.tasks.is_empty() {
             report.dropped(name, "the suite", "no assertion could be taken over, and a suite needs one");
-            return Finished { suite: None, rows, files: Vec::new(), summary };
+            return Finished { suite: None, rows: Vec::new(), files: Vec::new(), summary };
         }
         let suite = suite(name, None, &[], &[], None, &draft);
-        Finished { suite: Some(suite), rows, files: draft.files, summary }
+        Finished { suite: Some(suite), rows: Vec::new(), files: draft.files, summary }
     }
 
     /// What is written.
@@ -453,21 +453,24 @@ impl<'s, 'f> Suite<'s, 'f> {
 
 pub(super) struct Finished {
     suite: Option<Object>,
+    /// Those that are not yet written.
     rows: Vec<Value>,
     files: Vec<(String, String)>,
     summary: Vec<String>,
 }
 
 impl Finished {
-    pub(super) fn write(self, import: &mut Import<'_>) {
+    pub(super) fn write(self, import: &mut Import<'_>) -> Result<(), ImportError> {
         import.summary = self.summary;
         if let Some(suite) = self.suite {
             import.suite(suite);
         }
-        import.lines("rows.jsonl", &self.rows);
+        self.rows.iter().try_for_each(|it| import.row(it))?;
+        import.rows_file("rows.jsonl");
         for (name, content) in self.files {
             import.file(name, content);
         }
+        Ok(())
     }
 }
 

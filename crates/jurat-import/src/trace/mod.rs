@@ -1,10 +1,12 @@
 //! Traces: spans in any format become runs of agents, so that checks, judges and outcomes work on them.
 //!
 //! Containers ([`otlp_json`], [`otlp_protobuf`]) give [`Span`]s; [`convention`] knows what their attributes mean; [`conversation`] puts messages
-//! and calls in order; [`run`] makes the artifact. Other kinds whose files hold spans use [`write`].
+//! and calls in order; [`run`] makes the artifact. Other kinds whose files hold spans use [`gather`] as well, which holds no more spans than those of traces of
+//! which more is to come.
 
 mod convention;
 mod conversation;
+mod gather;
 mod message;
 mod otlp_json;
 mod otlp_protobuf;
@@ -17,17 +19,18 @@ use std::collections::{HashMap, HashSet};
 use jurat_format::value::{Val, Value};
 
 pub(crate) use conversation::Conversation;
+pub(crate) use gather::{Found, Runs, Survey};
 pub(crate) use message::from_value;
 pub(crate) use otlp_json::span as span_of_json;
 pub use run::Unfinished;
-pub(crate) use span::{Span, SpanEvent, Spans};
+pub(crate) use span::{Span, SpanEvent};
 
 use convention::SpanKind;
 use run::Unit;
 
-use crate::document::plain;
-use crate::input::{Content, Input};
-use crate::kind::{Import, ImportError, Kind, counted};
+use crate::document::{Object, plain};
+use crate::input::{Content, Input, Text};
+use crate::kind::{ImportError, Kind};
 
 pub(crate) static OTLP: Kind = Kind {
     name: "otlp",
@@ -37,19 +40,18 @@ pub(crate) static OTLP: Kind = Kind {
         _ => input.json().is_some_and(otlp_json::is_request),
     },
     read: |import| {
-        let mut spans = Spans::default();
-        let mut records = Vec::new();
+        let mut survey = Survey::new(import.options.by);
         for input in import.inputs {
-            read(input, &mut spans, &mut records)?;
+            read(input, &mut |found| {
+                survey.see(&found);
+                Ok(())
+            })?;
         }
-        let n_lost =
-            records.into_iter().filter(|(trace, span, event)| !spans.add_event(trace, span, event.clone())).count();
-        if n_lost > 0 {
-            let at = import.inputs.first().map_or("", |it| it.name.as_str()).to_owned();
-            import.report.dropped(&at, counted(n_lost, "log record"), "their spans are not in the input");
+        let mut runs = Runs::new(survey, HashMap::new());
+        for input in import.inputs {
+            read(input, &mut |found| runs.take(import, found))?;
         }
-        write(import, spans, &HashMap::new());
-        Ok(())
+        runs.finish(import)
     },
 };
 
@@ -65,67 +67,42 @@ pub enum By {
     Session,
 }
 
-/// The most spans of one trace.
-const MAX_SPANS: usize = 100_000;
+/// What is done with something that was found.
+type Take<'t> = dyn FnMut(Found) -> Result<(), ImportError> + 't;
 
-fn read(input: &Input, spans: &mut Spans, records: &mut otlp_json::Records) -> Result<(), ImportError> {
+fn read(input: &Input, take: &mut Take<'_>) -> Result<(), ImportError> {
     let unreadable = |why: String| ImportError::unreadable(&input.name, why);
-    if let Content::Binary(bytes) = &input.content {
-        return otlp_protobuf::read(&input.name, bytes, spans).map_err(unreadable);
+    match &input.content {
+        Content::Binary(bytes) => {
+            let spans = otlp_protobuf::read(&input.name, bytes).map_err(unreadable)?;
+            return spans.into_iter().try_for_each(|it| take(Found::Span(it)));
+        }
+        Content::Json(document, Text::Streamed(_)) => return read_large(input, document, take),
+        _ => {}
     }
     for value in input.values() {
         let (line, value) = value?;
-        let at = format!("{}:{line}", input.name);
-        otlp_json::read(&at, &value, spans, records).map_err(|why| unreadable(format!("line {line}: {why}")))?;
+        read_request(input, line, &value, take)?;
     }
     Ok(())
 }
 
-/// Writes the runs of spans. `extra` has further members of `request.metadata`, by trace.
-pub(crate) fn write(import: &mut Import<'_>, spans: Spans, extra: &HashMap<String, Value>) {
-    let traces = spans.traces();
-    let n_spans = traces.iter().map(Vec::len).sum::<usize>();
-    let (mut lines, mut n_others) = (Vec::new(), 0);
-    let (small, large): (Vec<&Vec<Span>>, Vec<&Vec<Span>>) = traces.iter().partition(|it| it.len() <= MAX_SPANS);
-    for trace in large {
-        let why = format!("it has {} spans; {MAX_SPANS} are the most", trace.len());
-        import.report.dropped(&trace[0].at, format!("trace `{}`", trace[0].trace_id), why);
-    }
-    for unit in units(&small, import.options.by) {
-        let what = format!("trace `{}`", unit.id);
-        match run::artifact(&unit, import.options.unfinished) {
-            Err(why) => import.report.dropped(&unit.root.at, what, why),
-            Ok(mut built) => {
-                if let Some(extra) = extra.get(&unit.root.trace_id) {
-                    add_members(&mut built.artifact.request.metadata, extra);
-                }
-                let into = format!("run `{}`", built.artifact.identity.run_id);
-                match built.lacks_messages {
-                    true => import.report.approximate(&unit.root.at, what, into, WITHOUT_MESSAGES),
-                    false => import.report.exact(&unit.root.at, what, into),
-                }
-                n_others += built.n_others;
-                lines.push(run::line(&built));
-            }
+/// A large document is read resource by resource.
+fn read_large(input: &Input, document: &Value, take: &mut Take<'_>) -> Result<(), ImportError> {
+    for (key, path) in otlp_json::LISTS.iter().filter(|(key, _)| document.get(key).and_then(Val::as_list).is_some()) {
+        for element in input.elements(path) {
+            let request = Object::new().with(key, Val::List(vec![element?.value])).into();
+            read_request(input, 1, &request, take)?;
         }
     }
-    if n_others > 0 {
-        let at = import.inputs.first().map_or("", |it| it.name.as_str()).to_owned();
-        import.report.dropped(&at, counted(n_others, "span"), "they are about no model, agent or tool");
-    }
-    import.summary.push(counted(n_spans, "span"));
-    import.summary.push(counted(lines.len(), "run"));
-    import.lines("runs.jsonl", &lines);
+    Ok(())
 }
 
-const WITHOUT_MESSAGES: &str = "no messages were recorded (content capture is off by default); checks of tokens, duration, cost and tools still work";
-
-fn add_members(metadata: &mut Value, extra: &Value) {
-    let mut members = crate::document::Object::from(metadata.as_map().cloned().unwrap_or_default());
-    for (key, value) in crate::document::members(extra) {
-        members.put(key, value.clone());
-    }
-    *metadata = members.into();
+fn read_request(input: &Input, line: usize, request: &Value, take: &mut Take<'_>) -> Result<(), ImportError> {
+    let at = format!("{}:{line}", input.name);
+    let found = otlp_json::read(&at, request);
+    let found = found.map_err(|why| ImportError::unreadable(&input.name, format!("line {line}: {why}")))?;
+    found.into_iter().try_for_each(take)
 }
 
 /// The runs that traces hold.
@@ -186,8 +163,7 @@ fn sessions<'s>(traces: &[&'s Vec<Span>]) -> Vec<Unit<'s>> {
     let mut units: Vec<Unit<'s>> = Vec::new();
     for trace in traces {
         let unit = whole(trace);
-        let session =
-            trace.iter().find_map(|it| it.attribute("session.id").or_else(|| it.attribute("gen_ai.conversation.id")));
+        let session = trace.iter().find_map(Span::session);
         let Some(session) = session.map(plain) else {
             units.push(unit);
             continue;

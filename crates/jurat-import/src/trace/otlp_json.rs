@@ -2,7 +2,8 @@
 
 use jurat_format::value::{Val, Value};
 
-use super::span::{Span, SpanEvent, Spans};
+use super::gather::Found;
+use super::span::{Span, SpanEvent};
 use crate::document::{Object, count, first_of, plain, text_at};
 
 /// Whether a value is a request with spans or log records.
@@ -10,11 +11,17 @@ pub(super) fn is_request(value: &Value) -> bool {
     first_of(value, &["resourceSpans", "resource_spans", "resourceLogs", "resource_logs"]).is_some()
 }
 
-/// Log records that were read, for spans that may come later.
-pub(super) type Records = Vec<(String, String, SpanEvent)>;
+/// The keys of a request whose lists may be long, and the paths to them.
+pub(super) const LISTS: [(&str, &[&[&str]]); 4] = [
+    ("resourceSpans", &[&["resourceSpans"]]),
+    ("resource_spans", &[&["resource_spans"]]),
+    ("resourceLogs", &[&["resourceLogs"]]),
+    ("resource_logs", &[&["resource_logs"]]),
+];
 
-/// Reads the spans and log records of a request.
-pub(super) fn read(at: &str, request: &Value, spans: &mut Spans, records: &mut Records) -> Result<(), String> {
+/// The spans and log records of a request.
+pub(super) fn read(at: &str, request: &Value) -> Result<Vec<Found>, String> {
+    let mut found = Vec::new();
     for resource in list(request, &["resourceSpans", "resource_spans"]) {
         let service = resource.get("resource").map(|it| attributes(it.get("attributes")));
         let service = service.and_then(|it| text_at(&it.into(), "service.name").map(str::to_owned));
@@ -22,16 +29,16 @@ pub(super) fn read(at: &str, request: &Value, spans: &mut Spans, records: &mut R
             for value in list(scope, &["spans"]) {
                 let mut span = span(at, value)?;
                 span.service.clone_from(&service);
-                spans.add(span);
+                found.push(Found::Span(span));
             }
         }
     }
     for resource in list(request, &["resourceLogs", "resource_logs"]) {
         for scope in list(resource, &["scopeLogs", "scope_logs"]) {
-            records.extend(list(scope, &["logRecords", "log_records"]).iter().filter_map(record));
+            found.extend(list(scope, &["logRecords", "log_records"]).iter().filter_map(record));
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 fn list<'v>(value: &'v Value, keys: &[&str]) -> &'v [Value] {
@@ -96,7 +103,7 @@ fn event(value: &Value) -> SpanEvent {
     }
 }
 
-fn record(value: &Value) -> Option<(String, String, SpanEvent)> {
+fn record(value: &Value) -> Option<Found> {
     let id = |keys: &[&str]| first_of(value, keys).and_then(Val::as_str).map(hexadecimal);
     let (trace_id, span_id) = (id(&["traceId", "trace_id"])?, id(&["spanId", "span_id"])?);
     let mut members = attributes(value.get("attributes"));
@@ -106,7 +113,7 @@ fn record(value: &Value) -> Option<(String, String, SpanEvent)> {
         }
     }
     let name = first_of(value, &["eventName", "event_name"]).or_else(|| members.get("event.name")).map(plain);
-    Some((trace_id, span_id, SpanEvent { name: name.unwrap_or_default(), attributes: members }))
+    Some(Found::Record(trace_id, span_id, SpanEvent { name: name.unwrap_or_default(), attributes: members }))
 }
 
 /// Attributes: a list of keys and values, or an object.

@@ -3,7 +3,7 @@
 use jurat_format::value::{Val, Value};
 
 use super::protobuf::{Field, Message};
-use super::span::{Span, SpanEvent, Spans};
+use super::span::{Span, SpanEvent};
 use crate::document::{Object, text_at};
 
 /// Whether bytes begin as a request does: resource spans, in which a resource or a scope begins.
@@ -18,21 +18,8 @@ pub(super) fn looks_like_request(bytes: &[u8]) -> bool {
 }
 
 /// Reads one request, or several with their lengths before them.
-pub(super) fn read(name: &str, bytes: &[u8], spans: &mut Spans) -> Result<(), String> {
-    let whole = request(name, Message::new(bytes));
-    match whole {
-        Ok(found) => {
-            found.into_iter().for_each(|it| spans.add(it));
-            Ok(())
-        }
-        Err(why) => match delimited(name, bytes) {
-            Ok(found) => {
-                found.into_iter().for_each(|it| spans.add(it));
-                Ok(())
-            }
-            Err(_) => Err(why),
-        },
-    }
+pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Vec<Span>, String> {
+    request(name, Message::new(bytes)).or_else(|why| delimited(name, bytes).map_err(|_| why))
 }
 
 fn delimited(name: &str, bytes: &[u8]) -> Result<Vec<Span>, String> {

@@ -37,6 +37,11 @@ impl Span {
         self.attributes.get(key)
     }
 
+    /// The session that it belongs to.
+    pub(crate) fn session(&self) -> Option<&Value> {
+        self.attribute("session.id").or_else(|| self.attribute("gen_ai.conversation.id"))
+    }
+
     /// The first of these attributes that is text, or is written as one.
     pub(crate) fn text(&self, keys: &[&str]) -> Option<String> {
         keys.iter().find_map(|it| self.attribute(it)).map(plain).filter(|it| !it.is_empty())
@@ -64,7 +69,7 @@ impl Spans {
     }
 
     /// Adds what a log record says about a span.
-    pub(crate) fn add_event(&mut self, trace_id: &str, span_id: &str, event: SpanEvent) -> bool {
+    pub(crate) fn add_event(&mut self, trace_id: &str, span_id: &str, event: &SpanEvent) -> bool {
         let place = self.places.get(&(trace_id.to_owned(), span_id.to_owned()));
         let Some(span) = place.map(|ix| &mut self.spans[*ix]) else { return false };
         for (key, value) in event.attributes.members() {
@@ -72,7 +77,7 @@ impl Spans {
                 span.attributes.put(key, value.clone());
             }
         }
-        span.events.push(event);
+        span.events.push(event.clone());
         true
     }
 

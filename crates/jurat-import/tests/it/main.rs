@@ -2,6 +2,7 @@
 
 mod hostile;
 mod kinds;
+mod large;
 mod traces;
 
 use std::path::PathBuf;
@@ -23,5 +24,6 @@ fn imported(files: &[(&str, Vec<u8>)], options: &Options) -> Result<Imported, Im
 #[track_caller]
 fn lines(imported: &Imported, name: &str) -> Vec<Value> {
     let file = imported.files.iter().find(|it| it.name == name).expect("the file was made");
-    file.content.lines().map(|it| parse_json(it).expect("JSON").value.into_owned()).collect()
+    let text = file.text().expect("the rows are there");
+    text.lines().map(|it| parse_json(it).expect("JSON").value.into_owned()).collect()
 }

@@ -19,11 +19,12 @@ use serde_json::value::RawValue;
 
 use super::body::{self, Json, Object};
 use super::gemini_generate::in_path;
+use super::prompt_cache::PromptCache;
 use super::settings::{Settings, Thinking};
 use super::{
     ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Reply, Sending, Structured, Unsupported, WireRequest,
-    arguments, envelope, grouped, lenient, media, need_objects, not_empty, openai_chat, parsed, states, strict,
-    structured, system_first, value_of,
+    arguments, envelope, grouped, lenient, logprobs, media, need_objects, not_empty, openai_chat, parsed, states,
+    strict, structured, system_first, value_of,
 };
 
 /// The most tokens of a reply where a provider demands a bound and the author gives none. It stands in the endpoint's settings, so it
@@ -76,6 +77,7 @@ fn body_of(
     let settings = Settings::of(endpoint)?;
     media::need(request, "Anthropic", &[(MediaKind::Image, &media::USUAL_IMAGES), (MediaKind::Pdf, &[])])?;
     settings.no_seed("Anthropic")?;
+    logprobs::none(endpoint, request, "Anthropic")?;
     settings.no_structured("Anthropic", &[Structured::JsonObject])?;
     let Some(max_tokens) = settings.max_tokens else {
         return Err(Unsupported::new("Anthropic needs `max_tokens`; set it"));
@@ -107,15 +109,19 @@ fn body_of(
     let (system, conversation) = system_first(&request.messages, "Anthropic")?;
     need_objects(conversation, "Anthropic")?;
     let conversation = not_empty(conversation);
+    let marks = PromptCache::of(request, "Anthropic")?;
     body::write(settings.extra, |body| {
         first(body);
         body.member("max_tokens", &Json(max_tokens));
         match system {
             [] => {}
-            [only] => body.member("system", &only.text()),
-            several => body.list("system", several, |block, it| write_text(block, it.text())),
+            [only] if !marks.ends_with(only) => body.member("system", &only.text()),
+            several => body.list("system", several, |block, it| {
+                write_text(block, it.text());
+                write_mark(block, marks.ends_with(it));
+            }),
         }
-        body.list("messages", grouped(&conversation), write_turn);
+        body.list("messages", grouped(&conversation), |turn, it| write_turn(turn, it, &marks));
         body.optional("temperature", settings.temperature.map(Json));
         body.optional("top_p", settings.top_p.map(Json));
         if let Some(schema) = answer_tool {
@@ -166,7 +172,15 @@ fn write_thinking(thinking: &mut Object<'_, '_>, how: Thinking<'_>) {
     }
 }
 
-fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
+/// Says that everything up to here may be cached.
+fn write_mark(block: &mut Object<'_, '_>, is_marked: bool) {
+    if is_marked {
+        block.object("cache_control", |control| control.member("type", "ephemeral"));
+    }
+}
+
+fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message], marks: &PromptCache<'_>) {
+    let is_marked = marks.ends_with(messages[0]);
     match messages[0] {
         Message::Tool { .. } => {
             body.member("role", "user");
@@ -193,7 +207,18 @@ fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
         }
         Message::Parts(parts) => {
             body.member("role", "user");
-            body.list("content", parts.iter(), write_part);
+            let n_parts = parts.iter().len();
+            body.list("content", parts.iter().enumerate(), |block, (ix, it)| {
+                write_part(block, it);
+                write_mark(block, is_marked && ix + 1 == n_parts);
+            });
+        }
+        other if is_marked => {
+            body.member("role", other.role());
+            body.list("content", [other.text()], |block, text| {
+                write_text(block, text);
+                write_mark(block, true);
+            });
         }
         other => {
             body.member("role", other.role());

@@ -77,6 +77,7 @@ pub(super) fn check(endpoint: &Endpoint) -> Result<(), Unsupported> {
 }
 
 fn encode(endpoint: &Endpoint, request: &ModelRequest, sending: Sending<'_>) -> Result<WireRequest, Unsupported> {
+    super::logprobs::none(endpoint, request, "an application")?;
     check(endpoint)?;
     let application = of(endpoint)?;
     media::need(request, "an application", &[])?;

@@ -17,10 +17,12 @@ use serde_json::value::RawValue;
 
 use super::body::{self, Json, Object};
 use super::gemini_generate::in_path;
+use super::prompt_cache::PromptCache;
 use super::settings::{Settings, Thinking};
 use super::{
     ANSWER, ANSWER_DESCRIPTION, Entry, Failure, Reply, Structured, Unsupported, WireRequest, arguments_text, grouped,
-    lenient, media, need_objects, not_empty, openai_chat, parsed, states, strict, structured, system_first, value_of,
+    lenient, logprobs, media, need_objects, not_empty, openai_chat, parsed, states, strict, structured, system_first,
+    value_of,
 };
 
 pub(super) static ENTRY: Entry = Entry {
@@ -47,6 +49,7 @@ fn body_of(endpoint: &Endpoint, request: &ModelRequest) -> Result<Vec<u8>, Unsup
     let settings = Settings::of(endpoint)?;
     media::need(request, "Bedrock", &TAKES)?;
     settings.no_seed("Bedrock")?;
+    logprobs::none(endpoint, request, "Bedrock")?;
     settings.no_structured("Bedrock", &[Structured::JsonObject])?;
     let enforced = match (&request.output, settings.structured) {
         (Some(schema), None) => match strict::for_anthropic(schema) {
@@ -66,10 +69,12 @@ fn body_of(endpoint: &Endpoint, request: &ModelRequest) -> Result<Vec<u8>, Unsup
     let (system, conversation) = system_first(&request.messages, "Bedrock")?;
     need_objects(conversation, "Bedrock")?;
     let conversation = not_empty(conversation);
+    let marks = PromptCache::of(request, "Bedrock")?;
     body::write(settings.extra, |body| {
-        body.list("messages", grouped(&conversation), write_turn);
+        body.list("messages", grouped(&conversation), |turn, it| write_turn(turn, it, &marks));
         if !system.is_empty() {
-            body.list("system", system, |block, it| block.member("text", it.text()));
+            let blocks = system.iter().flat_map(|it| marked(it.text(), marks.ends_with(it)));
+            body.list("system", blocks, write_text);
         }
         write_inference(body, &settings);
         if let Some(schema) = answer_tool {
@@ -127,7 +132,24 @@ fn write_inference(body: &mut Object<'_, '_>, settings: &Settings<'_>) {
     }
 }
 
-fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
+/// A block, and a mark after it where everything up to here may be cached.
+fn marked<T>(block: T, is_marked: bool) -> impl Iterator<Item = Option<T>> {
+    [Some(block)].into_iter().chain(is_marked.then_some(None))
+}
+
+fn write_text(block: &mut Object<'_, '_>, text: Option<&str>) {
+    match text {
+        Some(text) => block.member("text", text),
+        None => write_mark(block),
+    }
+}
+
+fn write_mark(block: &mut Object<'_, '_>) {
+    block.object("cachePoint", |point| point.member("type", "default"));
+}
+
+fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message], marks: &PromptCache<'_>) {
+    let is_marked = marks.ends_with(messages[0]);
     match messages[0] {
         Message::Tool { .. } => {
             body.member("role", "user");
@@ -138,7 +160,9 @@ fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
             let thoughts = if tool_calls.is_empty() { &[] } else { states(reasoning.as_deref()) };
             let words = (!text.is_empty()).then_some(Block::Text);
             let blocks = thoughts.iter().map(Block::Thought).chain(words).chain(tool_calls.iter().map(Block::Call));
-            body.list("content", blocks, |block, it| match it {
+            let mark = is_marked.then_some(Block::Mark);
+            body.list("content", blocks.chain(mark), |block, it| match it {
+                Block::Mark => write_mark(block),
                 Block::Thought(it) => block.member("reasoningContent", &Json(it)),
                 Block::Text => block.member("text", text),
                 Block::Call(call) => block.object("toolUse", |it| {
@@ -150,14 +174,16 @@ fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
         }
         Message::Parts(parts) => {
             body.member("role", "user");
-            body.list("content", parts.iter(), |block, part| match part {
-                Part::Text(text) => block.member("text", text),
-                Part::Media(it) => write_media(block, it),
+            let mark = is_marked.then_some(None);
+            body.list("content", parts.iter().map(Some).chain(mark), |block, part| match part {
+                Some(Part::Text(text)) => block.member("text", text),
+                Some(Part::Media(it)) => write_media(block, it),
+                None => write_mark(block),
             });
         }
         other => {
             body.member("role", "user");
-            body.list("content", [other.text()], |block, text| block.member("text", text));
+            body.list("content", marked(other.text(), is_marked), write_text);
         }
     }
 }
@@ -168,6 +194,8 @@ enum Block<'m> {
     Thought(&'m Value),
     Text,
     Call(&'m ToolCall),
+    /// Everything up to here may be cached.
+    Mark,
 }
 
 fn write_media(block: &mut Object<'_, '_>, it: &Media) {

@@ -7,7 +7,8 @@
 //! * What its filters stopped, of the question or of the answer, is a refusal.
 
 use jurat_core::effect::{
-    Endpoint, Finish, MediaKind, Message, ModelRequest, Part, Reasoning, Served, ToolCall, ToolChoice, Usage,
+    Endpoint, Finish, MediaKind, Message, ModelRequest, Part, Reasoning, Served, TokenLogprob, ToolCall, ToolChoice,
+    Usage,
 };
 use jurat_format::value::Val;
 use serde::Deserialize;
@@ -17,7 +18,7 @@ use super::body::{self, Json, Object, SchemaJson};
 use super::settings::{Settings, Thinking};
 use super::{
     Entry, Events, Failure, Pieces, Reply, Sending, Structured, Unsupported, WireRequest, envelope, gemini_embed,
-    grouped, lenient, media, need_objects, not_empty, openai_chat, parsed, system_first,
+    grouped, lenient, logprobs, media, need_objects, not_empty, openai_chat, parsed, system_first,
 };
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("x-goog-api-key", "${key}")];
@@ -69,6 +70,7 @@ fn body_of(endpoint: &Endpoint, request: &ModelRequest) -> Result<Vec<u8>, Unsup
     let (system, conversation) = system_first(&request.messages, "Gemini")?;
     need_objects(conversation, "Gemini")?;
     let conversation = not_empty(conversation);
+    let count = logprobs::wanted(endpoint, request);
     body::write(settings.extra, |body| {
         if !system.is_empty() {
             body.object("systemInstruction", |content| {
@@ -79,6 +81,7 @@ fn body_of(endpoint: &Endpoint, request: &ModelRequest) -> Result<Vec<u8>, Unsup
         let Settings { temperature, top_p, max_tokens, seed, structured, reasoning, .. } = settings;
         if request.output.is_some()
             || reasoning.is_some()
+            || count.is_some()
             || [temperature, top_p, max_tokens, seed].iter().any(Option::is_some)
         {
             body.open_object("generationConfig", |config| {
@@ -86,6 +89,10 @@ fn body_of(endpoint: &Endpoint, request: &ModelRequest) -> Result<Vec<u8>, Unsup
                 config.optional("topP", top_p.map(Json));
                 config.optional("maxOutputTokens", max_tokens.map(Json));
                 config.optional("seed", seed.map(Json));
+                if let Some(count) = count {
+                    config.member("responseLogprobs", &true);
+                    config.optional("logprobs", Some(count).filter(|it| *it > 0));
+                }
                 if let Some(thinking) = reasoning {
                     config.open_object("thinkingConfig", |it| write_thinking(it, thinking));
                 }
@@ -236,6 +243,7 @@ struct Stream {
     text: String,
     thoughts: String,
     tool_calls: Vec<ToolCall>,
+    tokens: Vec<TokenLogprob>,
     finish_reason: Option<String>,
     block_reason: Option<String>,
     usage: Option<Usage>,
@@ -279,6 +287,7 @@ impl Stream {
         let Some(candidate) = piece.candidates.into_iter().flatten().next() else { return };
         self.is_explained = true;
         self.finish_reason = candidate.finish_reason.0.or(self.finish_reason.take());
+        self.tokens.extend(candidate.logprobs_result.into_iter().flat_map(TokensIn::read));
         for part in candidate.content.into_iter().flat_map(|it| it.parts).flatten() {
             let said = if part.thought == Some(true) { &mut self.thoughts } else { &mut self.text };
             said.push_str(&part.text.unwrap_or_default());
@@ -301,10 +310,19 @@ impl Stream {
             (_, Some("STOP") | None) => Finish::Stop,
             (_, Some(other)) => Finish::Other(other.to_lowercase()),
         };
-        let Stream { text, thoughts, tool_calls, usage, served, .. } = self;
+        let Stream { text, thoughts, tool_calls, tokens, usage, served, .. } = self;
         // What must go back is in the ids of calls.
         let reasoning = Reasoning::new(thoughts, Val::Null);
-        Reply { text, tool_calls, reasoning, finish, usage, served, ..Reply::default() }
+        Reply {
+            text,
+            tool_calls,
+            reasoning,
+            logprobs: logprobs::all(tokens),
+            finish,
+            usage,
+            served,
+            ..Reply::default()
+        }
     }
 }
 
@@ -326,6 +344,34 @@ struct Candidate<'d> {
     #[serde(borrow)]
     content: Option<ContentIn<'d>>,
     finish_reason: lenient::Text,
+    logprobs_result: Option<TokensIn>,
+}
+
+/// The tokens that were written, and for each of them the most likely ones in its place.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TokensIn {
+    #[serde(default)]
+    chosen_candidates: Vec<logprobs::CandidateIn>,
+    #[serde(default)]
+    top_candidates: Vec<TopIn>,
+}
+
+#[derive(Deserialize)]
+struct TopIn {
+    #[serde(default)]
+    candidates: Vec<logprobs::CandidateIn>,
+}
+
+impl TokensIn {
+    fn read(self) -> Vec<TokenLogprob> {
+        let top = self
+            .top_candidates
+            .into_iter()
+            .map(|it| it.candidates.into_iter().filter_map(logprobs::CandidateIn::read).collect());
+        let tokens = self.chosen_candidates.into_iter().zip(top.chain(std::iter::repeat_with(Vec::new)));
+        tokens.filter_map(|(token, top)| Some(TokenLogprob { token: token.read()?, top })).collect()
+    }
 }
 
 #[derive(Deserialize)]

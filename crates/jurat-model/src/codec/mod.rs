@@ -20,12 +20,14 @@ mod envelope;
 mod gemini_embed;
 mod gemini_generate;
 mod lenient;
+mod logprobs;
 pub(crate) mod media;
 mod ollama_chat;
 mod ollama_embed;
 mod openai_chat;
 mod openai_embeddings;
 mod openai_responses;
+mod prompt_cache;
 mod retry_after;
 mod settings;
 mod stream;
@@ -37,7 +39,8 @@ use std::fmt;
 use std::time::Duration;
 
 use jurat_core::effect::{
-    Endpoint, FaultClass, Finish, Message, ModelRequest, Reasoning, Served, ToolCall, ToolChoice, Usage, UsedTool,
+    Endpoint, FaultClass, Finish, Logprobs, MOST_LOGPROBS, Message, ModelRequest, Reasoning, Served, ToolCall,
+    ToolChoice, Usage, UsedTool,
 };
 use jurat_core::model::Structured;
 use jurat_format::value::{Val, Value, parse_json};
@@ -185,6 +188,12 @@ impl Codec {
         self.encode(endpoint, &ModelRequest::new("", vec![Message::User(String::new())]), false).map(drop)
     }
 
+    /// Whether an endpoint can be asked for the probabilities of tokens.
+    pub fn check_logprobs(self, endpoint: &Endpoint) -> Result<(), Unsupported> {
+        let request = ModelRequest::new("", vec![Message::User(String::new())]);
+        self.encode(endpoint, &ModelRequest { logprobs: Some(MOST_LOGPROBS), ..request }, false).map(drop)
+    }
+
     /// Whether an endpoint remembers conversations by a session, so that its answers depend on what it was asked before.
     pub fn has_sessions(self, endpoint: &Endpoint) -> bool {
         self == Codec::APPLICATION && application::of(endpoint).is_ok_and(|it| it.has_sessions())
@@ -297,6 +306,8 @@ pub struct Reply {
     pub used: Vec<UsedTool>,
     /// What it thought before, where its provider shows it.
     pub reasoning: Option<Box<Reasoning>>,
+    /// How likely its tokens were, where that was asked for.
+    pub logprobs: Option<Box<Logprobs>>,
     pub finish: Finish,
     pub usage: Option<Usage>,
     /// What it cost in dollars, where a gateway says.
@@ -309,6 +320,15 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// What is wrong with a reply that says something and was to say how likely its tokens are.
+    pub(crate) fn lacks_logprobs(&self, endpoint: &Endpoint, request: &ModelRequest) -> Option<&'static str> {
+        let says_something = !self.text.is_empty() && self.tool_calls.is_empty() && self.finish != Finish::Refusal;
+        let is_wanted = says_something && logprobs::wanted(endpoint, request).is_some();
+        (is_wanted && self.logprobs.is_none()).then_some(
+            "the reply has no logprobs, although they were asked for; this endpoint, or this model of it, does not have them",
+        )
+    }
+
     /// Some servers say that nothing was read and nothing written. That is no count, and must not cost nothing.
     fn counted(mut self) -> Reply {
         self.usage = self.usage.filter(|it| it.total() > 0);

@@ -6,7 +6,7 @@
 //! * A result of a tool that failed differs from others by its text alone: the interface has no mark for it.
 
 use jurat_core::effect::{
-    Endpoint, Finish, MediaKind, Message, ModelRequest, Reasoning, Served, ToolCall, ToolChoice, Usage,
+    Endpoint, Finish, MediaKind, Message, ModelRequest, Reasoning, Served, TokenLogprob, ToolCall, ToolChoice, Usage,
 };
 use jurat_format::value::Val;
 use serde::Deserialize;
@@ -15,8 +15,8 @@ use serde_json::value::RawValue;
 use super::body::{self, Json, Object, SchemaJson};
 use super::settings::Settings;
 use super::{
-    Entry, Events, Failure, Pieces, Reply, Sending, Structured, Unsupported, WireRequest, envelope, lenient, media,
-    need_objects, ollama_embed, parsed,
+    Entry, Events, Failure, Pieces, Reply, Sending, Structured, Unsupported, WireRequest, envelope, lenient, logprobs,
+    media, need_objects, ollama_embed, parsed,
 };
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("authorization", "Bearer ${key}")];
@@ -76,6 +76,10 @@ fn encode(
                 options.optional("seed", seed.map(Json));
             });
         }
+        if let Some(count) = logprobs::wanted(endpoint, request) {
+            body.member("logprobs", &true);
+            body.optional("top_logprobs", Some(count).filter(|it| *it > 0));
+        }
         // Left out, it would be true.
         body.member("stream", &stream);
     })?;
@@ -119,6 +123,7 @@ struct Stream {
     text: String,
     thoughts: String,
     tool_calls: Vec<ToolCall>,
+    tokens: Vec<TokenLogprob>,
     done_reason: Option<String>,
     usage: Option<Usage>,
     model: Option<String>,
@@ -142,6 +147,7 @@ impl Events for Stream {
             let args = lenient::arguments_of(call.function.arguments);
             self.tool_calls.push(ToolCall { id, name: call.function.name, arguments: args });
         }
+        logprobs::add(&mut self.tokens, piece.logprobs.into_iter().flatten());
         if piece.done {
             self.is_done = true;
             self.done_reason = piece.done_reason.0;
@@ -180,7 +186,8 @@ impl Stream {
         let state = if self.thoughts.is_empty() { Val::Null } else { Val::from(self.thoughts.clone()) };
         let reasoning = Reasoning::new(self.thoughts, state);
         let (text, tool_calls, usage) = (self.text, self.tool_calls, self.usage);
-        Ok(Reply { text, tool_calls, reasoning, finish, usage, served, ..Reply::default() })
+        let logprobs = logprobs::all(self.tokens);
+        Ok(Reply { text, tool_calls, reasoning, logprobs, finish, usage, served, ..Reply::default() })
     }
 }
 
@@ -194,6 +201,7 @@ struct Piece<'d> {
     done_reason: lenient::Text,
     prompt_eval_count: lenient::Count,
     eval_count: lenient::Count,
+    logprobs: Option<Vec<logprobs::TokenIn>>,
 }
 
 #[derive(Deserialize)]

@@ -8,7 +8,8 @@
 use std::fmt;
 
 use jurat_core::effect::{
-    Endpoint, Finish, Media, MediaKind, Message, ModelRequest, Part, Reasoning, Served, ToolCall, ToolChoice, Usage,
+    Endpoint, Finish, Media, MediaKind, Message, ModelRequest, Part, Reasoning, Served, TokenLogprob, ToolCall,
+    ToolChoice, Usage,
 };
 use jurat_format::value::{Map, Val, Value};
 use serde::Deserialize;
@@ -19,7 +20,7 @@ use super::body::{self, Json, Object, SchemaJson};
 use super::settings::{Settings, Thinking};
 use super::{
     ANSWER, ANSWER_DESCRIPTION, Entry, Events, Failure, Pieces, Reply, Sending, Structured, Unsupported, WireRequest,
-    arguments, arguments_text, envelope, lenient, media, openai_embeddings, parsed, strict, value_of,
+    arguments, arguments_text, envelope, lenient, logprobs, media, openai_embeddings, parsed, strict, value_of,
 };
 
 pub(super) const HEADERS: &[(&str, &str)] = &[("authorization", "Bearer ${key}")];
@@ -46,6 +47,10 @@ fn encode(
             "`structured: tool` leaves no room for other tools; take `prompt` or `json_schema`",
         ));
     }
+    let logprobs = logprobs::wanted(endpoint, request);
+    if logprobs.is_some() && settings.structured == Some(Structured::Tool) {
+        return Err(Unsupported::new("`structured: tool` has no `logprobs`: there are none of the arguments of tools"));
+    }
     let is_object = settings.quirk("reasoning") == Some("object");
     let effort = if is_object { None } else { settings.effort("this interface")? };
     let body = body::write(settings.extra, |body| {
@@ -57,6 +62,10 @@ fn encode(
         let seed = if settings.quirk("seed") == Some("random_seed") { "random_seed" } else { "seed" };
         body.optional(seed, settings.seed.map(Json));
         body.optional("reasoning_effort", effort);
+        if let Some(count) = logprobs {
+            body.member("logprobs", &true);
+            body.optional("top_logprobs", Some(count).filter(|it| *it > 0));
+        }
         if let Some(thinking) = settings.reasoning.filter(|_| is_object) {
             body.open_object("reasoning", |reasoning| match thinking {
                 Thinking::Effort(effort) => reasoning.member("effort", effort),
@@ -230,6 +239,7 @@ fn decode(_: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
         refusal: message.refusal.unwrap_or_default(),
         tool_calls: tool_calls.collect(),
         finish_reason: choice.finish_reason.0,
+        logprobs: choice.logprobs.0.map(TokensIn::read).unwrap_or_default(),
     };
     let served = Served {
         model: completion.model.0,
@@ -249,6 +259,7 @@ struct Said {
     refusal: String,
     tool_calls: Vec<ToolCall>,
     finish_reason: Option<String>,
+    logprobs: Vec<TokenLogprob>,
 }
 
 impl Said {
@@ -275,6 +286,7 @@ impl Said {
             text,
             tool_calls: self.tool_calls,
             reasoning: self.thoughts.into_reasoning(),
+            logprobs: logprobs::all(self.logprobs),
             finish,
             usage,
             served,
@@ -350,6 +362,7 @@ impl Events for Stream {
         self.usage = chunk.usage.0.map(Usage::from).or(self.usage);
         for choice in choices.into_iter().filter(|it| it.index.get() == 0) {
             self.said.finish_reason = choice.finish_reason.0.or(self.said.finish_reason.take());
+            self.said.logprobs.extend(choice.logprobs.0.map(TokensIn::read).unwrap_or_default());
             let Some(delta) = choice.delta else { continue };
             let Content { text, thoughts } = delta.content.unwrap_or_default();
             self.said.text.push_str(&text);
@@ -410,6 +423,20 @@ struct Completion {
 struct Choice {
     message: MessageIn,
     finish_reason: lenient::Text,
+    logprobs: lenient::Object<TokensIn>,
+}
+
+#[derive(Deserialize)]
+struct TokensIn {
+    content: Option<Vec<logprobs::TokenIn>>,
+}
+
+impl TokensIn {
+    fn read(self) -> Vec<TokenLogprob> {
+        let mut tokens = Vec::new();
+        logprobs::add(&mut tokens, self.content.into_iter().flatten());
+        tokens
+    }
 }
 
 #[derive(Deserialize)]
@@ -530,4 +557,5 @@ struct ChunkChoice {
     index: lenient::Count,
     delta: Option<MessageIn>,
     finish_reason: lenient::Text,
+    logprobs: lenient::Object<TokensIn>,
 }

@@ -17,7 +17,7 @@ use super::openai_chat::{self, InputDetails, OutputDetails};
 use super::settings::Settings;
 use super::{
     Entry, Events, Failure, Pieces, Reply, Sending, Structured, Unsupported, WireRequest, arguments_text, envelope,
-    lenient, media, openai_embeddings, parsed, states, strict, value_of,
+    lenient, logprobs, media, openai_embeddings, parsed, states, strict, value_of,
 };
 
 pub(super) static ENTRY: Entry = Entry {
@@ -40,6 +40,8 @@ fn encode(
     settings.no_seed("the responses interface of OpenAI")?;
     settings.no_structured("the responses interface of OpenAI", &[Structured::Tool])?;
     let effort = settings.effort("the responses interface of OpenAI")?;
+    let count = logprobs::wanted(endpoint, request);
+    let has_include = settings.extra.is_some_and(|it| it.get("include").is_some());
     let body = body::write(settings.extra, |body| {
         body.member("model", &endpoint.model);
         body.list("input", request.messages.iter().flat_map(items), write_item);
@@ -48,11 +50,14 @@ fn encode(
         body.optional("max_output_tokens", settings.max_tokens.map(Json));
         if let Some(effort) = effort {
             body.open_object("reasoning", |it| it.member("effort", effort));
-            // Nothing is stored there, so what the model thought comes back sealed, and goes along with the results of tools.
-            if settings.extra.is_none_or(|it| it.get("include").is_none()) {
-                body.member("include", &["reasoning.encrypted_content"]);
-            }
         }
+        // Nothing is stored there, so what the model thought comes back sealed, and goes along with the results of tools.
+        let sealed = effort.map(|_| "reasoning.encrypted_content").filter(|_| !has_include);
+        let include: Vec<&str> = sealed.into_iter().chain(count.map(|_| LOGPROBS)).collect();
+        if !include.is_empty() {
+            body.member("include", &include);
+        }
+        body.optional("top_logprobs", count.filter(|it| *it > 0));
         if let Some(schema) = &request.output {
             body.open_object("text", |text| {
                 text.object("format", |format| match settings.structured {
@@ -94,6 +99,9 @@ fn encode(
     })?;
     Ok(WireRequest::post("/responses".to_owned(), body))
 }
+
+/// What the probabilities of tokens are asked for by.
+const LOGPROBS: &str = "message.output_text.logprobs";
 
 fn decode(_: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
     let response: Response = parsed(body)?;
@@ -259,6 +267,7 @@ struct PartIn {
     kind: String,
     text: Option<String>,
     refusal: Option<String>,
+    logprobs: Option<Vec<logprobs::TokenIn>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -293,6 +302,7 @@ impl Response {
         }
         let output = self.output.filter(|it| !it.is_empty()).unwrap_or(items);
         let (mut text, mut refusal, mut tool_calls) = (String::new(), String::new(), Vec::new());
+        let mut tokens = Vec::new();
         let (mut thoughts, mut sealed) = (String::new(), Vec::new());
         for raw in output {
             let item: Item = parsed(raw.get().as_bytes())?;
@@ -314,7 +324,10 @@ impl Response {
                     for part in item.content.into_iter().flatten() {
                         match part.kind.as_str() {
                             "refusal" => refusal.push_str(&part.refusal.unwrap_or_default()),
-                            _ => text.push_str(&part.text.unwrap_or_default()),
+                            _ => {
+                                text.push_str(&part.text.unwrap_or_default());
+                                logprobs::add(&mut tokens, part.logprobs.into_iter().flatten());
+                            }
                         }
                     }
                 }
@@ -342,6 +355,7 @@ impl Response {
         let served = Served { model: self.model.0, request_id: self.id.0, ..Served::default() };
         let reasoning = Reasoning::new(thoughts, if sealed.is_empty() { Val::Null } else { Val::List(sealed) });
         let text = if refusal.is_empty() { text } else { refusal };
-        Ok(Reply { text, tool_calls, reasoning, finish, usage, served, ..Reply::default() })
+        let logprobs = logprobs::all(tokens);
+        Ok(Reply { text, tool_calls, reasoning, logprobs, finish, usage, served, ..Reply::default() })
     }
 }

@@ -37,6 +37,8 @@ impl<'e> Settings<'e> {
                 ("top_p", _) => settings.top_p = Some(value),
                 ("max_tokens", _) => settings.max_tokens = Some(value),
                 ("seed", _) => settings.seed = Some(value),
+                // Read with the request, which may ask for them too.
+                ("logprobs", _) => {}
                 ("reasoning", _) => settings.reasoning = Thinking::read(value),
                 ("extra", Val::Map(extra)) => settings.extra = Some(extra),
                 ("structured", _) => settings.structured = value.as_str().and_then(Structured::named),

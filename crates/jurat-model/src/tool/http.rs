@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
@@ -53,6 +53,12 @@ pub(super) struct HttpFault(pub(super) String);
 
 type Failed = StreamableHttpError<HttpFault>;
 
+impl HttpFault {
+    fn of(failed: Failed) -> HttpFault {
+        if let StreamableHttpError::Client(fault) = failed { fault } else { HttpFault(failed.to_string()) }
+    }
+}
+
 fn failed(message: impl Into<String>) -> Failed {
     StreamableHttpError::Client(HttpFault(message.into()))
 }
@@ -76,12 +82,56 @@ impl HttpClient {
         })
     }
 
-    fn request(&self, method: Method, body: Bytes, mut headers: HeaderMap) -> Result<Request<Full<Bytes>>, Failed> {
-        let Inner { address: Address { target, path, headers: ours }, dialer, .. } = &*self.0;
+    fn request(&self, method: Method, body: Bytes, headers: HeaderMap) -> Result<Request<Full<Bytes>>, Failed> {
+        self.request_at(self.0.address.path.clone(), method, body, headers)
+    }
+
+    fn request_at(
+        &self,
+        path: String,
+        method: Method,
+        body: Bytes,
+        mut headers: HeaderMap,
+    ) -> Result<Request<Full<Bytes>>, Failed> {
+        let Inner { address: Address { target, headers: ours, .. }, dialer, .. } = &*self.0;
         for (name, value) in ours {
             headers.insert(name, value.clone());
         }
-        dialer.request(target, method, path.clone(), headers, body).map_err(failed)
+        dialer.request(target, method, path, headers, body).map_err(failed)
+    }
+
+    /// The path of an address on the same host.
+    pub(super) fn path_of(&self, uri: &Uri) -> Option<String> {
+        self.0.address.target.path_of(uri)
+    }
+
+    /// Opens the stream of events of a server that says everything there.
+    pub(super) async fn subscribe(&self) -> Result<BoxStream<'static, Result<Sse, SseError>>, HttpFault> {
+        let headers = headers("text/event-stream", None, None, HashMap::new()).map_err(HttpFault::of)?;
+        let request = self.request(Method::GET, Bytes::new(), headers).map_err(HttpFault::of)?;
+        let (connection, response) = self.exchange(request).await.map_err(HttpFault::of)?;
+        let status = response.status();
+        if status.is_success() && is_of_type(&response, "text/event-stream") {
+            return Ok(self.events(connection, response.into_body()));
+        }
+        let body = self.whole(connection, response.into_body()).await.map_err(HttpFault::of)?;
+        match status.is_success() {
+            true => Err(HttpFault(
+                "it answers with something else than a stream of events; is it `transport: http`?".to_owned(),
+            )),
+            false => Err(HttpFault::of(refused(status, &body))),
+        }
+    }
+
+    /// Sends a message to a path. What it is answered comes elsewhere.
+    pub(super) async fn post(&self, path: String, message: Vec<u8>) -> Result<(), HttpFault> {
+        let mut headers = headers("*/*", None, None, HashMap::new()).map_err(HttpFault::of)?;
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let request = self.request_at(path, Method::POST, Bytes::from(message), headers).map_err(HttpFault::of)?;
+        let (connection, response) = self.exchange(request).await.map_err(HttpFault::of)?;
+        let status = response.status();
+        let body = self.whole(connection, response.into_body()).await.map_err(HttpFault::of)?;
+        if status.is_success() { Ok(()) } else { Err(HttpFault::of(refused(status, &body))) }
     }
 
     async fn whole(&self, connection: Connection, mut body: Incoming) -> Result<Vec<u8>, Failed> {

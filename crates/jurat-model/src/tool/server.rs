@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ::http::header::{HeaderName, HeaderValue, USER_AGENT};
 use ::http::{HeaderMap, Uri};
-use jurat_core::suite::{Reach, ServerSpec};
+use jurat_core::suite::{HttpTransport, Reach, ServerSpec};
 
 use crate::child::Launched;
 use crate::model::filled;
@@ -34,6 +34,8 @@ pub(super) struct Server {
 pub(super) enum Way {
     Program(Launch),
     Http(Address),
+    /// Over a stream of events, in the way of 2024-11-05.
+    Sse(Address),
 }
 
 /// What is started. It is not shown: variables may be secrets.
@@ -130,7 +132,7 @@ impl Server {
                 launch.look(program).map_err(|why| ToolboxError::NoProgram { server: server.clone(), why })?;
                 Way::Program(launch)
             }
-            Reach::Http { url, headers } => {
+            Reach::Http { url, headers, transport } => {
                 let target = Target::read(url);
                 let target =
                     target.ok_or_else(|| ToolboxError::Address { server: server.clone(), url: url.clone() })?;
@@ -144,7 +146,11 @@ impl Server {
                     value.set_sensitive(is_secret);
                     all.insert(HeaderName::try_from(name).map_err(|_| refused())?, value);
                 }
-                Way::Http(Address { target, path: path.unwrap_or_else(|| "/".to_owned()), headers: all })
+                let address = Address { target, path: path.unwrap_or_else(|| "/".to_owned()), headers: all };
+                match transport {
+                    HttpTransport::Http => Way::Http(address),
+                    HttpTransport::Sse => Way::Sse(address),
+                }
             }
         };
         Ok(Server { name: server.clone(), way, timeout: spec.timeout, per_case: spec.per_case, secrets })

@@ -29,6 +29,7 @@ use super::content::{self, Said};
 use super::http::{HttpClient, HttpFault};
 use super::program::{Program, Seen};
 use super::server::{Server, Way};
+use super::sse::SseConnection;
 use crate::child::Supervisor;
 use crate::transport::connection::{Dialer, seconds};
 
@@ -119,6 +120,12 @@ impl Session {
                     config.reinit_on_expired_session = !server.per_case;
                     let transport = StreamableHttpClientTransport::with_client(client, config);
                     us.serve(transport).await.map_err(|it| refusal(&it, &seen))
+                }
+                Way::Sse(address) => {
+                    let client = HttpClient::new(address, &environment.dialer, &seen.verbatim);
+                    let connection = SseConnection::open(client, &seen).await;
+                    let connection = connection.map_err(|it| format!("cannot be reached: {it}"))?;
+                    us.serve(connection).await.map_err(|it| refusal(&it, &seen))
                 }
             }
         };
@@ -383,6 +390,9 @@ fn words(error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
     match error.downcast_ref::<StreamableHttpError<HttpFault>>() {
         Some(StreamableHttpError::Client(HttpFault(message))) => message.clone(),
         Some(StreamableHttpError::SessionExpired) => "the session is over".to_owned(),
-        _ => crate::transport::connection::words(error),
+        _ => match error.downcast_ref::<HttpFault>() {
+            Some(HttpFault(message)) => message.clone(),
+            None => crate::transport::connection::words(error),
+        },
     }
 }

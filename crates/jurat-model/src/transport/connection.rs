@@ -503,15 +503,20 @@ async fn begun(stream: impl Stream + 'static) -> Result<Wire, DialError> {
     Wire::over(Box::new(stream)).await.map_err(|it| DialError::new(words(&it)))
 }
 
-/// TLS with what the system trusts. The one place that names the library for the cryptography.
+/// TLS with what the system trusts, for requests to models.
 fn tls() -> Result<Arc<ClientConfig>, String> {
+    let mut config = Arc::unwrap_or_clone(trusted_tls()?);
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}
+
+/// TLS with what the system trusts. The one place that names the library for the cryptography.
+pub fn trusted_tls() -> Result<Arc<ClientConfig>, String> {
     let failed = |error: &dyn Error| format!("what the system trusts cannot be read: {error}");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let builder = builder.and_then(rustls::ConfigBuilder::with_platform_verifier).map_err(|it| failed(&it))?;
-    let mut config = builder.with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(Arc::new(config))
+    Ok(Arc::new(builder.with_no_client_auth()))
 }
 
 /// The innermost error: the outer ones say that a connection failed, which is known.

@@ -35,13 +35,13 @@ use self::session::{Session, Sessions};
 use crate::child::Supervisor;
 use crate::codec::{Reply, Sending, WireRequest};
 use crate::model::{Kind, Model};
-use crate::price::cost;
+use crate::price::{Price, cost};
 
 pub use backoff::Backoff;
 pub(crate) use batch::BatchApi;
 pub use batch::{BatchOptions, BatchProgress, Batches, Deferred};
-pub use connection::Proxies;
 pub(crate) use connection::Target;
+pub use connection::{Proxies, trusted_tls};
 pub use meter::{Bound, Meter, Reservation, Settled, Unmetered};
 
 /// How many requests of one effect may time out and be repeated.
@@ -169,7 +169,8 @@ impl Transport {
                 return Outcome::Fault(Box::new(Fault { role: Some(request.model.clone()), ..fault }));
             }
         };
-        let bound = Bound { input_tokens: question.n_bytes, output_tokens: model.max_tokens, price: model.price };
+        let price = bounding_price(model.price.as_ref(), request);
+        let bound = Bound { input_tokens: question.n_bytes, output_tokens: model.max_tokens, price };
         // About four bytes a token: for limits a minute an estimate will do, and it is corrected afterwards.
         let n_tokens = (bound.input_tokens / 4).saturating_add(model.max_tokens.unwrap_or(0));
         let lane = self.lane(model);
@@ -205,7 +206,7 @@ impl Transport {
                         Some(price) => reply.usage.map(|usage| cost(&usage, &price)).or(reply.cost_usd),
                     };
                     reserved.settle(Settled::Answer { usage: reply.usage, cost_usd });
-                    return self.answer(reply, cost_usd, took, failures.failed);
+                    return self.checked((model, request), reply, cost_usd, took, failures);
                 }
                 // A message that the application may have taken in would be another one the second time.
                 Err(error) => Failed { is_final: error.is_final || (session.is_stateful && error.may_cost), ..error },
@@ -255,13 +256,33 @@ impl Transport {
         }
     }
 
+    /// The outcome of a reply, which was paid for even if it lacks what was asked for.
+    fn checked(
+        &self,
+        (model, request): (&Model, &ModelRequest),
+        reply: Reply,
+        cost_usd: Option<f64>,
+        latency: Duration,
+        failures: Failures<'_>,
+    ) -> Outcome {
+        match reply.lacks_logprobs(&model.endpoint, request) {
+            None => self.answer(reply, cost_usd, latency, failures.failed),
+            Some(message) => {
+                let n_requests = u32::try_from(failures.failed.len() + 1).unwrap_or(u32::MAX);
+                let fault = Fault::new(FaultKind::Unsupported, message, n_requests);
+                Outcome::Fault(Box::new(Fault { role: Some(request.model.clone()), failed: failures.failed, ..fault }))
+            }
+        }
+    }
+
     fn answer(&self, reply: Reply, cost_usd: Option<f64>, latency: Duration, failed: Vec<Attempt>) -> Outcome {
-        let Reply { text, tool_calls, used, reasoning, finish, usage, served, first_token, .. } = reply;
+        let Reply { text, tool_calls, used, reasoning, logprobs, finish, usage, served, first_token, .. } = reply;
         Outcome::Answer(Box::new(Answer {
             text,
             tool_calls,
             used,
             reasoning,
+            logprobs,
             finish,
             usage,
             cost_usd,
@@ -315,6 +336,11 @@ impl Transport {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(lanes.entry(model.lane).or_insert_with(|| Lane::new(self.options.concurrency)))
     }
+}
+
+/// The price that a request is bounded with: writing into the provider's cache may cost more than reading.
+fn bounding_price(price: Option<&Price>, request: &ModelRequest) -> Option<Price> {
+    price.map(|it| if request.prompt_cache.is_empty() { *it } else { it.with_cache_writes() })
 }
 
 /// A request as its model wants it.

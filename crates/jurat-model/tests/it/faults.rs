@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jurat_core::effect::wire::{outcome_json, read_outcome};
-use jurat_core::effect::{FaultKind, Outcome};
+use jurat_core::effect::{FaultKind, ModelRequest, Outcome};
 use jurat_model::{Transport, TransportOptions};
 use jurat_testkit::{Endpoint, Fault, Reply, RetryAfter, Script, When};
 
@@ -262,4 +262,31 @@ fn a_fault_has_a_class_and_names_the_endpoint() {
         let stored = read_outcome("model", &outcome_json(&outcome)).expect("what is stored can be read");
         assert!(matches!(&stored, Outcome::Fault(it) if it.text() == fault.text() && it.class == fault.class));
     }
+}
+
+#[test]
+fn a_reply_without_the_logprobs_that_were_asked_for_is_a_fault() {
+    for provider in ["openai", "openai-responses", "gemini", "ollama"] {
+        for stream in [false, true] {
+            let endpoint = Endpoint::start(Script::new().reply(Reply::text("Paris")));
+            let request = ModelRequest { logprobs: Some(20), ..question("capital?") };
+            let outcome = run(async {
+                let transport = Transport::new(TransportOptions { stream, ..options() });
+                ask(&transport, &model(provider, &endpoint.url()), &request).await
+            });
+            let Outcome::Fault(fault) = &outcome else { panic!("{provider}, stream {stream}: {outcome:?}") };
+            assert_eq!((fault.kind, fault.n_requests), (FaultKind::Unsupported, 1), "{provider}: {fault:?}");
+            assert!(fault.message.starts_with("the reply has no logprobs, although they were asked for"), "{fault:?}");
+            assert_eq!(endpoint.stats().requests, 1, "asking again would not help");
+        }
+    }
+    let refused = run(async {
+        let endpoint = Endpoint::start(Script::new());
+        let request = ModelRequest { logprobs: Some(20), ..question("capital?") };
+        ask(&Transport::new(options()), &model("anthropic", &endpoint.url()), &request).await
+    });
+    assert!(
+        matches!(&refused, Outcome::Fault(it) if it.message.starts_with("Anthropic has no `logprobs`")),
+        "{refused:?}"
+    );
 }

@@ -188,8 +188,10 @@ fn meant(codec: Codec, endpoint: &Endpoint, message: &Http) -> String {
     };
     match result {
         Ok(reply) => {
-            let Reply { text, tool_calls, used, reasoning, finish, usage, cost_usd, served, session, .. } = reply;
-            let answer = Answer { tool_calls, used, reasoning, finish, usage, cost_usd, served, ..Answer::new(text) };
+            let Reply { text, tool_calls, used, reasoning, logprobs, finish, usage, cost_usd, served, session, .. } =
+                reply;
+            let answer =
+                Answer { tool_calls, used, reasoning, logprobs, finish, usage, cost_usd, served, ..Answer::new(text) };
             let session = session.map_or_else(String::new, |it| format!("session {it}\n"));
             format!("{}\n{session}", outcome_json(&Outcome::Answer(Box::new(answer))))
         }

@@ -157,7 +157,7 @@ fn a_script_that_cannot_be_read_says_where() {
         ("{}", "line 1: a line needs `reply`, `tool_calls` or `fault`"),
         (
             "\n{\"reply\": 1, \"tims\": 2}",
-            "line 2: there is no key `tims`; there are match, reply, tool_calls, usage, finish, reasoning, latency_ms, fault, message, retry_after, times",
+            "line 2: there is no key `tims`; there are match, reply, tool_calls, usage, finish, reasoning, logprobs, latency_ms, fault, message, retry_after, times",
         ),
         ("{\"reply\": 1, \"times\": 0}", "line 1: `times` is a number of at least 1, or \"*\""),
         (

@@ -149,6 +149,30 @@ fn a_server_behind_http_says_the_same_whole_and_streamed() {
 }
 
 #[test]
+fn a_server_behind_a_stream_of_events_says_the_same() {
+    let endpoint = ToolEndpoint::start(Manners { page: Some(5), ..Manners::default() }, false);
+    run(async {
+        let spec = format!(
+            r#"{{"s": {{"url": "{}", "transport": "sse", "headers": {{"x-key": "key ${{TOKEN}}"}}}}}}"#,
+            endpoint.sse_url()
+        );
+        let toolbox = toolbox(&spec);
+        says_what_its_tools_say(&toolbox).await;
+        let died = call(&toolbox, "die", "{}").await;
+        assert_eq!(died, "tool: the server `s` closed its stream before it answered `die`");
+        assert_eq!(call(&toolbox, "echo", r#"{"message": "again"}"#).await, r#"{"text":"again"}"#);
+        toolbox.close().await;
+        // The other way of asking is not guessed.
+        let spec = format!(r#"{{"s": {{"url": "{}", "transport": "sse"}}}}"#, endpoint.url());
+        let said = call(&self::toolbox(&spec), "echo", "{}").await;
+        assert_eq!(said, "tool: the server `s` cannot be reached: status 405");
+    });
+    let seen = endpoint.seen();
+    let key = " key tk-0123456789abcdef";
+    assert_eq!(seen[..2], [format!("GET -{key}"), format!("POST initialize{key}")]);
+}
+
+#[test]
 fn calls_of_several_cases_share_a_server() {
     run(async {
         let toolbox = toolbox(&spec_of(&[], ""));

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use jurat_core::effect::{Finish, Message, ModelRequest, Tool, ToolChoice};
+use jurat_core::judge::{Label, ReplyForm, SoftScore};
+use jurat_core::output::CompiledSchema;
 use jurat_format::value::{Val, parse_json};
 use jurat_model::{Asker, Model, Transport, TransportOptions, Unmetered};
 
@@ -78,6 +80,33 @@ fn every_reply_fits_the_schema() {
         let keys: Vec<&str> = reply.as_map().map(|it| it.keys().collect()).unwrap_or_default();
         assert_eq!(keys, ["pass", "score", "label"]);
     }
+}
+
+#[test]
+fn logprobs_spell_the_reply_and_give_a_soft_score() {
+    let schema = r#"{"type": "object", "properties": {"score": {"type": "integer", "minimum": 1, "maximum": 5}}, "required": ["score"],
+        "additionalProperties": false}"#;
+    let form = ReplyForm::Schema(Box::new(CompiledSchema::compile(&value(schema)).expect("a schema")));
+    let labels = (1..=5).map(|it| Label::new(&Val::I(it), it as f64)).collect();
+    let soft = SoftScore::new("score", labels);
+    let request = ModelRequest {
+        output: Some(value(schema).into()),
+        logprobs: Some(20),
+        ..question("How good is the answer \"Paris\" to \"Capital of France?\", from 1 to 5?")
+    };
+    let mut scores = Vec::new();
+    for stream in [false, true] {
+        let answer = answer(ask(&model(CAREFUL), &request, stream));
+        let logprobs = answer.logprobs.as_ref().expect("it has logprobs");
+        assert!(logprobs.text().contains(answer.text.trim()), "{:?} {:?}", logprobs.text(), answer.text);
+        assert!(logprobs.0.iter().all(|it| it.top.len() <= 20), "{logprobs:?}");
+        let reply = form.read(&answer.text).expect("it fits the schema");
+        let scored = soft.scored(&answer, &form, reply).expect("it has a score");
+        scores.push(scored.get("soft_score").and_then(Val::as_f64).expect("a number"));
+    }
+    assert!((1.0..=5.0).contains(&scores[0]) && (scores[0] - scores[1]).abs() < 0.05, "{scores:?}");
+    let plain = answer(ask(&model(CAREFUL), &question("Hello"), false));
+    assert_eq!(plain.logprobs, None);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jurat_core::effect::Outcome;
-use jurat_core::suite::{Reach, ServerSpec};
+use jurat_core::suite::{HttpTransport, Reach, ServerSpec};
 use jurat_core::tool::ServerTool;
 use jurat_format::value::{Span, Spanned, Val};
 use jurat_model::{Toolbox, ToolboxOptions};
@@ -34,7 +34,8 @@ fn everything() -> Reach {
 }
 
 fn everything_over_http() -> Reach {
-    Reach::Http { url: format!("{}/mcp", address("JURAT_TEST_MCP")), headers: Vec::new() }
+    let transport = HttpTransport::Http;
+    Reach::Http { url: format!("{}/mcp", address("JURAT_TEST_MCP")), transport, headers: Vec::new() }
 }
 
 /// Does something with a server `s`.

@@ -39,7 +39,7 @@ pub fn sentence(note: &Note, contrast: &Contrast) -> String {
             counted(n, "row")
         ),
         Finding::SameAnswers => format!(
-            "{} of {} rest on the same answers: what differs there is the judging",
+            "{} of {} have the same answer on both sides: where they end differently, the judging differs",
             grouped(n),
             counted(contrast.counts.in_both(), "pair")
         ),
@@ -62,7 +62,9 @@ pub fn sentence(note: &Note, contrast: &Contrast) -> String {
             )
         }
         Finding::RowsNotRead => {
-            format!("{was} could not be read, because their file has changed since the run; there are no slices by it")
+            format!(
+                "{was} could not be read, because their file has changed or is elsewhere since the run; there are no slices by it"
+            )
         }
     }
 }

@@ -148,6 +148,7 @@ fn write_reply(members: &mut Members<'_>, it: &Reply) {
     optional(it.served.batch.as_deref(), |it| members.text("batch", it));
     optional(it.text.as_deref(), |it| members.text("text", it));
     optional(it.reasoning.as_deref(), |it| members.text("reasoning", it));
+    optional(it.logprobs.as_ref(), |it| members.value("logprobs", &it.to_value()));
     write_tool_calls(members, &it.tool_calls);
     optional(it.parsed.as_ref(), |it| members.value("parsed", it));
     optional(it.problem.as_deref(), |it| members.text("problem", it));

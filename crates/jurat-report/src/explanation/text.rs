@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use jurat_core::effect::{Attempt, Message, PrintedText, ToolCall};
+use jurat_core::effect::{Attempt, Candidate, Logprobs, Message, PrintedText, TokenLogprob, ToolCall};
 use jurat_core::outcome::Trace;
 use jurat_core::report::explanation::{Called, Conversation, Explanation, Operands, Origin, Purpose, Reply};
 use jurat_core::report::{TaskVerdict, gate_name};
@@ -23,6 +23,10 @@ pub(super) const ROOM: usize = 200;
 
 /// How much of a prompt or a reply is shown.
 const ROOM_FOR_TEXTS: usize = 4000;
+
+/// Below which probability of a token the model is said to be unsure of it, and how many such tokens are shown.
+const SURE: f64 = 0.9;
+const MOST_UNSURE: usize = 5;
 
 /// Writes an explanation as text, in a window of this width when there is one.
 pub fn write_text(
@@ -249,9 +253,30 @@ impl Writer<'_> {
         if let Some(text) = it.text.as_ref().filter(|text| it.tool_calls.is_empty() || !text.is_empty()) {
             self.quoted(text)?;
         }
+        if let Some(logprobs) = &it.logprobs {
+            self.logprobs(logprobs)?;
+        }
         self.tool_calls(&it.tool_calls)?;
         self.value("read as", it.parsed.as_ref(), "")?;
         self.optional("problem", it.problem.as_deref())
+    }
+
+    /// How sure the model was, and the tokens of which it was least sure, with what it might have written instead.
+    fn logprobs(&mut self, logprobs: &Logprobs) -> io::Result<()> {
+        let Logprobs(tokens) = logprobs;
+        let share = |it: &Candidate| format!("`{}` {:.1} %", cut(&it.text(), 20), it.probability() * 100.0);
+        let mean = logprobs.mean().unwrap_or(0.0);
+        let n_tokens = words::counted(tokens.len() as u64, "token");
+        writeln!(self.out, "  logprobs  {n_tokens}, geometric mean {:.1} %", mean.exp() * 100.0)?;
+        let mut unsure: Vec<&TokenLogprob> = tokens.iter().filter(|it| it.token.probability() < SURE).collect();
+        unsure.sort_by(|one, other| one.token.logprob.total_cmp(&other.token.logprob));
+        for it in unsure.into_iter().take(MOST_UNSURE) {
+            let others = it.top.iter().filter(|other| other.bytes != it.token.bytes).take(3);
+            let others: Vec<String> = others.map(share).collect();
+            let others = if others.is_empty() { String::new() } else { format!("; else {}", others.join(", ")) };
+            writeln!(self.out, "            {}{others}", share(&it.token))?;
+        }
+        Ok(())
     }
 
     fn tool_calls(&mut self, calls: &[ToolCall]) -> io::Result<()> {

@@ -37,6 +37,7 @@ fn reply(slot: u32, turn: u32) -> Reply {
         served: Served::default(),
         text: None,
         reasoning: None,
+        logprobs: None,
         tool_calls: Vec::new(),
         parsed: None,
         problem: None,

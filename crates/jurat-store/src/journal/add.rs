@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use rusqlite::{Connection, params};
 
 use super::places::{self, Unsorted};
-use super::{Journal, JournalWriter, SegmentAnswer, SegmentReader, insert};
+use super::{Journal, JournalWriter, PaidAnswer, SegmentReader, insert};
 use crate::database::DatabaseError;
 use crate::effects::{PackedEffect, RecordedEffect, StoredText};
 use crate::packed::Packer;
@@ -61,10 +61,10 @@ impl Added {
     fn count(
         &mut self,
         writer: &mut JournalWriter,
-        batch: BTreeSet<SegmentAnswer>,
+        batch: BTreeSet<PaidAnswer>,
         packer: &mut Packer,
     ) -> Result<(), DatabaseError> {
-        let effects: Vec<RecordedEffect> = batch.into_iter().map(SegmentAnswer::into_effect).collect();
+        let effects: Vec<RecordedEffect> = batch.into_iter().map(PaidAnswer::into_effect).collect();
         let packed: Vec<PackedEffect<'_>> = effects.iter().map(|it| PackedEffect::of(it, packer)).collect();
         let new = writer.write_new(&packed)? as u64;
         self.new += new;

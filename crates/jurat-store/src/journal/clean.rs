@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Journal, places};
+use super::{Journal, places, shared};
 use crate::database::DatabaseError;
 
 /// Which answers are removed.
@@ -45,6 +45,7 @@ fn delete(connection: &Connection, cleaning: &Cleaning) -> rusqlite::Result<u64>
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let deleted = delete_answers(connection, cleaning).and_then(|deleted| {
         places::sort_anew(connection)?;
+        shared::forget_removed(connection)?;
         connection.execute_batch("COMMIT")?;
         Ok(deleted)
     });

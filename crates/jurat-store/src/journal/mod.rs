@@ -5,11 +5,14 @@
 //! itself has them, so that what was paid for is never lost.
 //!
 //! A shard that may be run on another machine has [`Segments`] of its own instead; [`AnswerStore`] is either of both, and [`Journal::add_segments`] takes the one into the other.
+//! A [`SharedJournal`] is elsewhere, and several projects use it: what the local journal does not have is looked for there, and answers are [sent](Unsent) there after they were written here.
 
 mod add;
 mod clean;
+mod known;
 mod places;
 mod segments;
+mod shared;
 mod store;
 
 use std::collections::HashSet;
@@ -24,9 +27,11 @@ use rusqlite::{Connection, params};
 
 pub use add::Added;
 pub use clean::{Cleaning, Removed};
+pub use known::KnownKeys;
 use places::Unsorted;
 pub(crate) use segments::SegmentWriter;
-pub use segments::{SegmentAnswer, SegmentReader, Segments, ShardAnswer, segment_files};
+pub use segments::{PaidAnswer, SegmentReader, Segments, ShardAnswer, segment_files};
+pub use shared::{SharedError, SharedJournal, Unsent, UnsentBatch};
 pub use store::AnswerStore;
 pub(crate) use store::StoreWriter;
 

@@ -126,6 +126,6 @@ fn forget_order(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("DELETE FROM unsorted; UPDATE meta SET value = value + 1 WHERE key = 'sorted';")
 }
 
-fn read_keys(bytes: &[u8]) -> impl Iterator<Item = i64> {
+pub(super) fn read_keys(bytes: &[u8]) -> impl Iterator<Item = i64> {
     bytes.as_chunks().0.iter().map(|it| i64::from_be_bytes(*it))
 }

@@ -95,9 +95,9 @@ impl Segments {
         let bytes = read_frame(&mut index.files[place.file], place.frame);
         let bytes = bytes.map_err(|it| DatabaseError::of_io(&self.0.directory, it))?;
         // An answer that was overwritten is no answer: it is asked again.
-        let Some(answer) = bytes.and_then(|it| SegmentAnswer::read(&it).ok()) else { return Ok(None) };
+        let Some(answer) = bytes.and_then(|it| PaidAnswer::read(&it).ok()) else { return Ok(None) };
         let is_first_use = index.use_place(key);
-        let SegmentAnswer { outcome, at_ms, served, .. } = answer;
+        let PaidAnswer { outcome, at_ms, served, .. } = answer;
         Ok(Some(ShardAnswer { answer: JournalAnswer { outcome, at_ms, served }, is_first_use }))
     }
 
@@ -224,9 +224,9 @@ impl SegmentWriter {
     }
 }
 
-/// An answer as a segment has it.
+/// A paid answer with its request, as segments and shared journals have it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SegmentAnswer {
+pub struct PaidAnswer {
     /// The name of the request by its content.
     pub key: EffectKey,
     /// When it was there, in milliseconds since 1970.
@@ -241,8 +241,8 @@ pub struct SegmentAnswer {
     pub outcome: String,
 }
 
-impl SegmentAnswer {
-    fn read(packed: &[u8]) -> Result<SegmentAnswer, Unreadable> {
+impl PaidAnswer {
+    fn read(packed: &[u8]) -> Result<PaidAnswer, Unreadable> {
         let unpacked = unpack(packed)?;
         let mut bytes = Bytes(&unpacked);
         let (key, at_ms) = (EffectKey(bytes.array()?), bytes.number()?);
@@ -253,12 +253,12 @@ impl SegmentAnswer {
         let (kind, model, request, outcome) = (text()?, text()?, text()?, text()?);
         let served = if bytes.is_empty() { None } else { Some(bytes.0) };
         let served = served.map(|it| String::from_utf8(it.to_vec())).transpose().map_err(|_| Unreadable::Damaged)?;
-        Ok(SegmentAnswer { key, at_ms, kind, model, served, request, outcome })
+        Ok(PaidAnswer { key, at_ms, kind, model, served, request, outcome })
     }
 
     /// The answer as the journal of a project takes it. The case that it was given in belongs to a run, and the journal has none.
     pub(super) fn into_effect(self) -> RecordedEffect {
-        let SegmentAnswer { key, at_ms, kind, model, served, request, outcome } = self;
+        let PaidAnswer { key, at_ms, kind, model, served, request, outcome } = self;
         RecordedEffect {
             case_ix: CaseIx(0),
             site: StepSite { asker: Asker::Case, slot: 0, turn: 0 },
@@ -325,9 +325,9 @@ impl SegmentReader {
         self.is_damaged
     }
 
-    fn next_frame(&mut self) -> io::Result<Option<(Frame, SegmentAnswer)>> {
+    fn next_frame(&mut self) -> io::Result<Option<(Frame, PaidAnswer)>> {
         let Some((frame, body)) = self.body()? else { return Ok(None) };
-        let answer = SegmentAnswer::read(&body).ok();
+        let answer = PaidAnswer::read(&body).ok();
         self.is_damaged = answer.is_none();
         Ok(answer.map(|it| (frame, it)))
     }
@@ -368,9 +368,9 @@ impl SegmentReader {
 }
 
 impl Iterator for SegmentReader {
-    type Item = io::Result<SegmentAnswer>;
+    type Item = io::Result<PaidAnswer>;
 
-    fn next(&mut self) -> Option<io::Result<SegmentAnswer>> {
+    fn next(&mut self) -> Option<io::Result<PaidAnswer>> {
         self.next_frame().map(|it| it.map(|(_, answer)| answer)).transpose()
     }
 }

@@ -33,6 +33,14 @@ impl AnswerStore<'_> {
         }
     }
 
+    /// The journal, where runs share their answers.
+    pub fn shared(&self) -> Option<&Journal> {
+        match self {
+            AnswerStore::Journal(journal) => Some(journal),
+            AnswerStore::Segments(_) => None,
+        }
+    }
+
     /// Says that the run has an answer in its own file, and counts what it cost.
     pub fn note_use(&self, key: &EffectKey) {
         if let AnswerStore::Segments(segments) = self {

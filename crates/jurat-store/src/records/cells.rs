@@ -27,8 +27,8 @@ use arrow_array::types::{
     UInt64Type,
 };
 use arrow_array::{
-    AnyDictionaryArray, Array, ArrayRef, BooleanArray, FixedSizeListArray, GenericListArray, GenericStringArray,
-    MapArray, OffsetSizeTrait, PrimitiveArray, StringViewArray, new_empty_array,
+    AnyDictionaryArray, Array, ArrayRef, BooleanArray, FixedSizeListArray, GenericListArray, GenericListViewArray,
+    GenericStringArray, MapArray, OffsetSizeTrait, PrimitiveArray, StringViewArray, new_empty_array,
 };
 use arrow_schema::{DataType, Field, TimeUnit};
 use jurat_format::value::Val;
@@ -133,6 +133,8 @@ fn cells(place: &Rc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleErro
         }
         DataType::List(_) => Lists::<i32>::boxed(place, array)?,
         DataType::LargeList(_) => Lists::<i64>::boxed(place, array)?,
+        DataType::ListView(_) => ListViews::<i32>::boxed(place, array)?,
+        DataType::LargeListView(_) => ListViews::<i64>::boxed(place, array)?,
         DataType::FixedSizeList(..) => {
             let lists = array.as_fixed_size_list();
             let items = Column::at(format!("{place}[]").into(), lists.values())?;
@@ -350,6 +352,27 @@ impl<O: OffsetSizeTrait> Lists<O> {
 impl<O: OffsetSizeTrait> Cells for Lists<O> {
     fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
         write_items(&self.items, range(self.lists.value_offsets(), ix), json)
+    }
+}
+
+/// Lists that have their items anywhere, each with an offset and a length of its own.
+struct ListViews<O: OffsetSizeTrait> {
+    lists: GenericListViewArray<O>,
+    items: Column,
+}
+
+impl<O: OffsetSizeTrait> ListViews<O> {
+    fn boxed(place: &Rc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleError> {
+        let lists = array.as_list_view::<O>().clone();
+        let items = Column::at(format!("{place}[]").into(), lists.values())?;
+        Ok(Box::new(ListViews { lists, items }))
+    }
+}
+
+impl<O: OffsetSizeTrait> Cells for ListViews<O> {
+    fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
+        let start = self.lists.value_offset(ix).as_usize();
+        write_items(&self.items, start..start + self.lists.value_size(ix).as_usize(), json)
     }
 }
 

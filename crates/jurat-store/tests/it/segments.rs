@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use jurat_store::journal::{Added, AnswerStore, Journal, SegmentAnswer, SegmentReader, Segments, segment_files};
+use jurat_store::journal::{Added, AnswerStore, Journal, PaidAnswer, SegmentReader, Segments, segment_files};
 use jurat_store::run::{Ended, RecordedEffect, RunWriter, WriterOptions};
 use proptest::prelude::*;
 
@@ -40,7 +40,7 @@ fn found(segments: &Segments, request: &str) -> Option<String> {
 }
 
 /// All answers of a segment.
-fn read(path: &Path) -> Vec<SegmentAnswer> {
+fn read(path: &Path) -> Vec<PaidAnswer> {
     let reader = SegmentReader::open(path).expect("a file");
     reader.into_iter().flatten().map(|it| it.expect("readable")).collect()
 }

@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
+use arrow_array::{Array, ArrayRef, BooleanArray, Int32Array, ListViewArray, RecordBatch};
+use arrow_schema::{DataType, Field};
 use jurat_core::suite::RowFormat;
 use jurat_format::value::Val;
-use jurat_store::records::{SampleLimits, sample};
+use jurat_store::records::{SampleLimits, sample, write_rows};
 use jurat_store::{Cell, CellType, ParquetTable};
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -103,4 +105,19 @@ fn a_reader_that_went_away_is_known_as_that() {
         table.end()
     });
     assert_eq!(ended.expect_err("no reader is there").kind(), io::ErrorKind::BrokenPipe);
+}
+
+#[test]
+fn lists_with_offsets_of_their_own_are_written() {
+    let items: ArrayRef = Arc::new(Int32Array::from(vec![1, 2, 3, 4]));
+    let item = Arc::new(Field::new("item", DataType::Int32, true));
+    let nulls = BooleanArray::from(vec![Some(true), Some(true), None, Some(true)]).nulls().cloned();
+    // The second list shares an item with the first, and the last stands before both.
+    let (offsets, sizes) = (vec![1, 2, 0, 0], vec![2, 2, 0, 1]);
+    let lists = ListViewArray::new(item, offsets.into(), sizes.into(), items, nulls);
+    let batch = RecordBatch::try_from_iter([("items", Arc::new(lists) as ArrayRef)]).expect("a batch");
+    let mut json = Vec::new();
+    write_rows(&batch, &mut json).expect("rows");
+    let expected = ["{\"items\":[2,3]}", "{\"items\":[3,4]}", "{\"items\":null}", "{\"items\":[1]}"];
+    assert_eq!(String::from_utf8_lossy(&json).lines().collect::<Vec<_>>(), expected);
 }

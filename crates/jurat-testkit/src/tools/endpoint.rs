@@ -1,4 +1,4 @@
-//! The tools behind streamable HTTP.
+//! The tools behind streamable HTTP, and behind the stream of events that came before it.
 
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use super::{Manners, Reply, Tools};
 use crate::http::{Message, gone, read};
@@ -28,6 +28,8 @@ struct State {
     n_sessions: usize,
     seen: Vec<String>,
     refusal: Option<u16>,
+    /// Where answers go that were asked for at `/messages`.
+    stream: Option<mpsc::UnboundedSender<String>>,
 }
 
 impl ToolEndpoint {
@@ -37,7 +39,14 @@ impl ToolEndpoint {
     ///
     /// When loopback has no free port.
     pub fn start(manners: Manners, is_streamed: bool) -> ToolEndpoint {
-        let state = State { tools: Tools::new(manners), is_streamed, n_sessions: 0, seen: Vec::new(), refusal: None };
+        let state = State {
+            tools: Tools::new(manners),
+            is_streamed,
+            n_sessions: 0,
+            seen: Vec::new(),
+            refusal: None,
+            stream: None,
+        };
         let state = Arc::new(Mutex::new(state));
         let (end, ended) = oneshot::channel::<()>();
         let (port_sender, port) = std::sync::mpsc::channel();
@@ -60,6 +69,11 @@ impl ToolEndpoint {
 
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.port)
+    }
+
+    /// The address of the stream of events, in the way of 2024-11-05.
+    pub fn sse_url(&self) -> String {
+        format!("http://127.0.0.1:{}/sse", self.port)
     }
 
     /// Returns what it was asked: method of HTTP, method of the message, and the header `x-key` if there is one.
@@ -99,6 +113,8 @@ enum Reaction {
     SendAndClose(String),
     /// There will be no answer.
     Wait,
+    /// Events follow, as long as the other end is held.
+    Subscribe(mpsc::UnboundedReceiver<String>),
 }
 
 async fn converse(mut socket: TcpStream, state: Arc<Mutex<State>>) {
@@ -109,11 +125,27 @@ async fn converse(mut socket: TcpStream, state: Arc<Mutex<State>>) {
             Reaction::Send(text) => (text, false),
             Reaction::SendAndClose(text) => (text, true),
             Reaction::Wait => return gone(&socket).await,
+            Reaction::Subscribe(events) => return stream(socket, events).await,
         };
         if socket.write_all(text.as_bytes()).await.is_err() || is_last {
             return;
         }
     }
+}
+
+async fn stream(mut socket: TcpStream, mut events: mpsc::UnboundedReceiver<String>) {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let first = chunk(": welcome\n\n") + &chunk("event: endpoint\ndata: /messages?session_id=7\n\n");
+    if socket.write_all((head.to_owned() + &first).as_bytes()).await.is_err() {
+        return;
+    }
+    while let Some(event) = events.recv().await {
+        if socket.write_all(chunk(&event).as_bytes()).await.is_err() {
+            return;
+        }
+    }
+    // A client that has closed its end does not read the end of ours.
+    let _ = socket.write_all(chunk("").as_bytes()).await;
 }
 
 impl State {
@@ -130,9 +162,24 @@ impl State {
         match request.method.as_str() {
             _ if is_lost => Reaction::Send(plain(404, "no such session")),
             "DELETE" => Reaction::Send(plain(200, "")),
+            "GET" if request.target == "/sse" => {
+                let (sender, events) = mpsc::unbounded_channel();
+                self.stream = Some(sender);
+                Reaction::Subscribe(events)
+            }
+            "POST" if request.target == "/messages?session_id=7" => self.answer_in_stream(&message),
             "POST" => self.answer(&message, &session),
             _ => Reaction::Send(plain(405, "")),
         }
+    }
+
+    fn answer_in_stream(&mut self, message: &Value) -> Reaction {
+        match (self.tools.take(message), &self.stream) {
+            (Reply::Answer(answer), Some(stream)) => drop(stream.send(format!("event: message\ndata: {answer}\n\n"))),
+            (Reply::Die, _) => self.stream = None,
+            _ => {}
+        }
+        Reaction::Send(plain(202, "Accepted"))
     }
 
     fn answer(&mut self, message: &Value, session: &str) -> Reaction {

@@ -167,7 +167,12 @@ impl Tools {
         match params["name"].as_str() {
             Some("echo") => text(arguments["message"].as_str().unwrap_or_default()),
             Some("add") => {
-                let sum = arguments["a"].as_i64().unwrap_or_default() + arguments["b"].as_i64().unwrap_or_default();
+                // Some clients write every number with a fraction.
+                let number = |key: &str| {
+                    let value = &arguments[key];
+                    value.as_i64().or_else(|| value.as_f64().map(|it| it as i64)).unwrap_or_default()
+                };
+                let sum = number("a") + number("b");
                 Called::Result(json!({
                     "content": [{"type": "text", "text": sum.to_string()}],
                     "structuredContent": {"sum": sum, "of": 2},

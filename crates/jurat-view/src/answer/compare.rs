@@ -6,26 +6,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use http::StatusCode;
-use jurat_core::contrast::{Change, Comparison, Contrast};
-use jurat_engine::contrast::{CompareError, CompareOptions, ComparedSide, Selection, compare};
+use jurat_core::contrast::Comparison;
+use jurat_engine::contrast::{CompareError, CompareOptions, ComparedSide, FindError, Selection, compare};
 use jurat_report::comparison::write_json;
 
-use super::{Answer, Failure, Work, absent};
-use crate::changes::{Changes, Kind};
+use super::{Answer, Failure, Kind, Work, absent};
+use crate::changes::Compared;
 use crate::library::Meant;
-use crate::page::compare::{self as compare_page, ComparePage, Listed, ROWS};
-use crate::route::{self, Address, Route};
+use crate::page::compare::{self as compare_page, ComparePage};
+use crate::route::{self, Address, Form, Route};
 
-/// How many cases are listed that a side could not judge.
-const MOST_UNJUDGED: usize = 1_000;
 /// How many sides are compared at a time.
 const MOST_SIDES: usize = 6;
-/// How many comparisons stay in memory, for further pages of them.
+/// How many comparisons stay in memory, for further pages of them, and how many units the older of them may have: some twenty bytes each.
 const REMEMBERED: usize = 4;
+const REMEMBERED_UNITS: usize = 2_000_000;
 
 /// Comparisons that were made before.
 #[derive(Debug, Default)]
-pub(crate) struct Comparisons(Mutex<VecDeque<(Identity, Arc<Comparison>)>>);
+pub(crate) struct Comparisons(Mutex<VecDeque<(Identity, Arc<Compared>)>>);
 
 /// What a comparison was made of: each side, and the state of its file.
 type Identity = Vec<(String, Option<(u64, SystemTime)>)>;
@@ -49,40 +48,22 @@ pub(super) fn answer(work: &Work<'_>, wanted: &route::Compare) -> Result<Answer,
         return Ok(Answer::page(StatusCode::OK, &compare_page::choose(wanted)));
     }
     let opened = sides.iter().map(|it| ComparedSide::open(&it.path, &it.selection)).collect::<Result<Vec<_>, _>>()?;
-    let comparison = work.shared.comparisons.made(&sides, &opened)?;
-    let page = page(wanted, comparison, &opened)?;
-    Ok(Answer::of(work.form, || compare_page::page(&page), || json(&page.comparison)))
-}
-
-/// What is shown of a comparison: the changed cases that are wanted, described.
-fn page(wanted: &route::Compare, comparison: Arc<Comparison>, opened: &[ComparedSide]) -> Result<ComparePage, Failure> {
-    let mut listed = Vec::new();
-    for contrast in &comparison.contrasts {
-        let changes = Changes::parse(&wanted.q, &tasks(contrast)).map_err(Failure::Bad)?;
-        listed.push(list(contrast, &changes, wanted.from, opened)?);
+    if work.form == Form::Json {
+        let comparison = compare(&opened, &CompareOptions::default())?;
+        return Ok(Answer::new(StatusCode::OK, Kind::Json, json(&comparison)));
     }
-    Ok(ComparePage { wanted: wanted.clone(), comparison, listed, is_served: true })
-}
-
-fn tasks(contrast: &Contrast) -> Vec<String> {
-    let mut tasks: Vec<String> = contrast.lines.iter().filter_map(|it| it.about.task()).map(str::to_owned).collect();
-    tasks.dedup();
-    tasks
-}
-
-fn list(contrast: &Contrast, changes: &Changes, from: u64, opened: &[ComparedSide]) -> Result<Listed, Failure> {
-    let all = || contrast.changes.iter().chain(&contrast.unjudged);
-    let of_kind = |kind: Kind| all().filter(move |it| Kind::of(it) == kind);
-    let fitting: Vec<&Change> =
-        Kind::ALL.into_iter().flat_map(of_kind).filter(|it| changes.fits(contrast, it)).collect();
-    let shown = fitting.iter().skip(usize::try_from(from).unwrap_or(usize::MAX)).take(ROWS);
-    let mut rows: Vec<Change> = shown.map(|it| (*it).clone()).collect();
-    for change in &mut rows {
-        let task = change.tasks.first().cloned();
-        opened[contrast.base].describe(&mut change.base, task.as_deref())?;
-        opened[contrast.new].describe(&mut change.new, task.as_deref())?;
+    let compared = work.shared.comparisons.made(&sides, &opened)?;
+    let comparison = &compared.comparison;
+    match compared.listed(&opened, &wanted.q, wanted.from) {
+        Ok(listed) => {
+            let page = ComparePage { wanted: wanted.clone(), comparison, listed: &listed, is_served: true };
+            Ok(Answer::page(StatusCode::OK, &compare_page::page(&page)))
+        }
+        Err(FindError::Query(problem)) => {
+            Ok(Answer::page(StatusCode::BAD_REQUEST, &compare_page::problem(wanted, comparison, &problem)))
+        }
+        Err(FindError::Compare(error)) => Err(error.into()),
     }
-    Ok(Listed { rows, n_fitting: fitting.len() as u64 })
 }
 
 /// The comparison as `jurat compare --json` has it.
@@ -94,20 +75,22 @@ fn json(comparison: &Comparison) -> String {
 }
 
 impl Comparisons {
-    fn made(&self, sides: &[FoundSide], opened: &[ComparedSide]) -> Result<Arc<Comparison>, CompareError> {
+    fn made(&self, sides: &[FoundSide], opened: &[ComparedSide]) -> Result<Arc<Compared>, CompareError> {
         let state = |it: &FoundSide| std::fs::metadata(&it.path).and_then(|it| Ok((it.len(), it.modified()?))).ok();
         let identity: Identity = sides.iter().map(|it| (it.selection.to_string(), state(it))).collect();
-        let known = |all: &VecDeque<(Identity, Arc<Comparison>)>| {
+        let known = |all: &VecDeque<(Identity, Arc<Compared>)>| {
             all.iter().find(|it| it.0 == identity).map(|it| Arc::clone(&it.1))
         };
         if let Some(found) = known(&self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
             return Ok(found);
         }
-        let options = CompareOptions { most_unjudged: MOST_UNJUDGED, ..CompareOptions::default() };
-        let made = Arc::new(compare(opened, &options)?);
+        let made = Arc::new(Compared::made(opened)?);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.push_back((identity, Arc::clone(&made)));
-        if all.len() > REMEMBERED {
+        let is_too_much = |all: &VecDeque<(Identity, Arc<Compared>)>| {
+            all.iter().map(|it| it.1.n_units()).sum::<usize>() > REMEMBERED_UNITS
+        };
+        while all.len() > 1 && (all.len() > REMEMBERED || is_too_much(&all)) {
             all.pop_front();
         }
         Ok(made)

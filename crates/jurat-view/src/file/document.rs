@@ -1,6 +1,5 @@
 //! The document: what reads without script first, then the data that script unpacks.
 
-use jurat_core::contrast::Comparison;
 use jurat_core::plan::CaseIx;
 use jurat_core::report::RunReport;
 use jurat_engine::view::{RunView, ViewError};
@@ -13,6 +12,7 @@ use super::omitted::Omitted;
 use super::packed::{packed, policy_hash};
 use super::{FileError, FileOptions};
 use crate::assets;
+use crate::changes::{Compared, Listed};
 use crate::page::{compare, overview};
 use crate::part::text::{line, lines, sentence};
 
@@ -43,7 +43,7 @@ impl Document {
     pub(super) fn new(
         view: &RunView,
         options: &FileOptions,
-        comparison: Option<&Comparison>,
+        comparison: Option<&(Compared, Vec<Listed>)>,
         omitted: &Omitted,
         columns: String,
     ) -> Result<Document, FileError> {
@@ -183,7 +183,7 @@ fn head(suite: &str) -> String {
     )
 }
 
-fn content(report: &RunReport, options: &FileOptions, comparison: Option<&Comparison>) -> Markup {
+fn content(report: &RunReport, options: &FileOptions, comparison: Option<&(Compared, Vec<Listed>)>) -> Markup {
     html! {
         div.head { h1 { (line(&report.suite)) } }
         p.sentence { (sentence(&report.decision.sentence)) }
@@ -193,7 +193,7 @@ fn content(report: &RunReport, options: &FileOptions, comparison: Option<&Compar
             @for note in report.fault.iter().chain(&report.observed.notes) { p.note { (sentence(note)) } }
         }
         (overview::results("run", report))
-        @if let Some(comparison) = comparison { (compare::in_file(comparison, options.results_only)) }
+        @if let Some((compared, listed)) = comparison { (compare::in_file(&compared.comparison, listed, options.results_only)) }
     }
 }
 

@@ -13,13 +13,14 @@ mod packed;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use jurat_core::contrast::Comparison;
-use jurat_engine::contrast::{CompareError, CompareOptions, ComparedSide, Selection, compare};
+use jurat_engine::contrast::{CompareError, ComparedSide, Selection};
 use jurat_engine::view::{RunView, ViewError};
 use jurat_format::value::FieldPath;
 use jurat_report::bytes;
 
 use omitted::Omitted;
+
+use crate::changes::{Compared, Listed};
 
 /// What of a run is in the file.
 #[derive(Debug, Clone)]
@@ -69,11 +70,14 @@ pub fn write(view: &RunView, options: &FileOptions, out: &mut dyn Write) -> Resu
     Ok(out.flush()?)
 }
 
-fn compared(view: &RunView, base: &std::path::Path) -> Result<Comparison, CompareError> {
+/// The comparison with another run, and the cases of it that are listed.
+fn compared(view: &RunView, base: &std::path::Path) -> Result<(Compared, Vec<Listed>), CompareError> {
     let name = |path: &std::path::Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let sides = [
         ComparedSide::open(base, &Selection::whole(name(base)))?,
         ComparedSide::open(view.reader().path(), &Selection::whole(view.head().id.clone()))?,
     ];
-    compare(&sides, &CompareOptions { most_unjudged: 200, ..CompareOptions::default() })
+    let compared = Compared::made(&sides)?;
+    let listed = compared.changed(&sides)?;
+    Ok((compared, listed))
 }

@@ -9,7 +9,8 @@ use maud::{Markup, html};
 
 use super::shell::RunLinks;
 use super::{Section, Shell, live};
-use crate::part::text::{excerpt, line, sentence};
+use crate::part::query::{self, Example};
+use crate::part::text::{excerpt, line};
 use crate::part::verdict::{badge, of_code};
 use crate::route::{Case, Cases, ROWS, Route, RunPage, Table, TableKind, VariantName};
 
@@ -159,20 +160,10 @@ pub(crate) fn problem(
     progress: Option<Grouping>,
 ) -> Markup {
     let corrected = problem.corrected().map(|q| with(run, &Cases { q, from: 0, scan: 0, ..route.clone() }));
-    let (before, rest) = problem.query.split_at(problem.at.start);
-    let (marked, after) = rest.split_at(problem.at.len().min(rest.len()));
     shell(run, suite, route).page(&html! {
         (query_form(run, route, Some(problem)))
         (grouping(progress, &with(run, route)))
-        section.message.query-problem role="alert" {
-            h2 { "The query cannot be read" }
-            pre { (excerpt(before, usize::MAX)) mark { @if marked.is_empty() { " " } @else { (line(marked)) } } (excerpt(after, usize::MAX)) }
-            p { (sentence(&problem.message)) }
-            @if let (Some(route), Some(text)) = (corrected, problem.corrected()) {
-                p { "Is this meant? " a href=(route) { code { (line(&text)) } } }
-            }
-            (language())
-        }
+        (query::problem(problem, corrected, &EXAMPLES))
     })
 }
 
@@ -235,13 +226,7 @@ fn modes(page: &CasesPage) -> Markup {
 fn chips(page: &CasesPage) -> Markup {
     html! {
         @if !page.terms.is_empty() && !page.route.q.is_empty() {
-            p.chips {
-                @for (term, rest) in &page.terms {
-                    a.chip.term href=(with(&page.run, &Cases { q: rest.clone(), from: 0, scan: 0, ..page.route.clone() })) title="Remove this term" {
-                        code { (line(term)) } span aria-hidden="true" { "×" } span.hidden { "remove" }
-                    }
-                }
-            }
+            (query::terms(&page.terms, |q| with(&page.run, &Cases { q, from: 0, scan: 0, ..page.route.clone() })))
         }
     }
 }
@@ -266,28 +251,12 @@ fn nothing(page: &CasesPage) -> Markup {
                 Found::Searched { next: Some(_), .. } => p { "Nothing yet. Use the link below to continue the search." },
                 _ => p { "No case fits." },
             }
-            (language())
+            (query::language(&EXAMPLES))
         }
     }
 }
 
-/// What can be written, in short.
-fn language() -> Markup {
-    html! {
-        details.language {
-            summary { "What a query can say" }
-            table.rows {
-                tbody {
-                    @for (example, words) in EXAMPLES {
-                        tr { td { code { (example) } } td { (words) } }
-                    }
-                }
-            }
-        }
-    }
-}
-
-const EXAMPLES: [(&str, &str); 10] = [
+const EXAMPLES: [Example; 10] = [
     ("verdict:failed,error", "how the case ended: any of these"),
     ("task:tone=failed", "how a task ended"),
     ("label:tone=rude  score:quality<0.5", "what a task gave"),
@@ -296,7 +265,7 @@ const EXAMPLES: [(&str, &str); 10] = [
     ("node:TALK=ask  edge:TALK=ask>check", "conversations that came past a node, or took an edge"),
     ("flaky:yes  reused:no", "repeated cases that ended differently; answers of this run"),
     ("why:\"no safety note\"", "a text in messages and explanations"),
-    ("refund  \"two words\"  row.lang=de", "a text or a value in rows and answers"),
+    ("refund  \"two words\"  row.lang=de  row.tags=critical", "a text or a value in rows and answers"),
     ("-verdict:passed  (a OR b)", "not; one of several"),
 ];
 
@@ -429,17 +398,20 @@ pub(crate) fn variant(variant: &VariantName) -> Markup {
     html! { @for part in parts.into_iter().flatten() { " " span.tag { (excerpt(part, 40)) } } }
 }
 
+/// Few elements: a page has a thousand of these, and a browser takes longer for them than the server does.
 fn task_cell(task: &TaskColumn, cell: &TaskCell, route: &Route) -> Markup {
     let look = of_code(cell.code);
+    let number = cell.score.map(score);
+    let shown = [cell.label.as_deref(), number.as_deref()].into_iter().flatten();
+    let words: String = shown.map(|it| format!(" {}", visible_line(it))).collect();
     html! {
         @if cell.code == Code::Absent {
-            span.none title="not for this case" { "·" span.hidden { (task.id) " is not for this case" } }
+            span.none role="img" title="not for this case" aria-label={ (task.id) " is not for this case" } { "·" }
         } @else {
-            a class={ "cell " (look.class) } href=(route) title={ (task.id) ": " (look.word) } {
-                span.glyph aria-hidden="true" { (look.glyph) }
-                span.hidden { (task.id) " " (look.word) }
+            a class={ "cell " (look.class) } href=(route) title={ (task.id) ": " (look.word) } aria-label={ (task.id) " " (look.word) (words) } {
+                (look.glyph)
                 @if let Some(label) = &cell.label { " " (excerpt(label, 18)) }
-                @if let Some(number) = cell.score { " " (score(number)) }
+                @if let Some(number) = &number { " " (number) }
             }
         }
     }

@@ -4,6 +4,7 @@ pub(crate) mod bar;
 pub(crate) mod diff;
 pub(crate) mod graph;
 pub(crate) mod markdown;
+pub(crate) mod query;
 pub(crate) mod text;
 pub(crate) mod time;
 pub(crate) mod value;

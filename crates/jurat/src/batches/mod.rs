@@ -384,6 +384,7 @@ fn refuse_options(options: &RunOptions) -> Result<(), Error> {
         ("base", options.base.is_some()),
         ("seed", options.seed.is_some()),
         ("resume_decided", options.resume_decided),
+        ("shared_journal", options.shared_journal.is_some()),
         ("replay", options.replay.is_some()),
         ("keep_all", options.keep_all),
         ("durable", options.durable),

@@ -8,7 +8,7 @@ use super::stepped::Stepped;
 use super::task::TaskState;
 use crate::case::probe;
 use crate::chat::Unbound;
-use crate::effect::{Action, FoundFiles, Message, Messages, ModelRequest, Outcome, Role, StepSite};
+use crate::effect::{Action, FoundFiles, MOST_LOGPROBS, Message, Messages, ModelRequest, Outcome, Role, StepSite};
 use crate::judge::{Asking, End, combine};
 use crate::plan::{Plan, PlannedJudge, PlannedTask, PlannedTransform, Transformed};
 
@@ -94,7 +94,7 @@ pub(super) fn apply(
         return Stepped { judge, used, then }.apply(slots, (site, outcome), context);
     }
     if let Some(asking) = slots.get_mut(site.slot as usize) {
-        asking.apply(site.turn, outcome, &judge.form);
+        asking.apply_scored(site.turn, outcome, (&judge.form, judge.soft(site.slot)), |_| Ok(()));
     }
     match ends(&slots) {
         Some(ends) => TaskState::Done(combine(&ends, then, judge.aggregate, context)),
@@ -113,11 +113,13 @@ fn requests(judge: &PlannedJudge, context: Context<'_>, files: &FoundFiles) -> R
     if let Some(system) = &judge.system {
         messages.push(Message::System(system.bound(context)?));
     }
-    messages.extend(judge.prompt.bound(context, files)?);
+    let (messages, prompt_cache) = judge.prompt.bind(messages, context, files)?;
     let messages = Messages::from(messages);
     let request = |model: &Role, repeat| ModelRequest {
         output: judge.output.clone(),
         repeat,
+        logprobs: judge.soft.as_ref().map(|_| MOST_LOGPROBS),
+        prompt_cache: prompt_cache.clone(),
         ..ModelRequest::new(model.clone(), messages.clone())
     };
     Ok(judge

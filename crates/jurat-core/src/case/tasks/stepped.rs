@@ -8,7 +8,7 @@ use jurat_format::value::{Context, Map, Val, Value};
 
 use super::judged::ends;
 use super::task::TaskState;
-use crate::effect::{Fault, FaultKind, Message, ModelRequest, Outcome, Role, StepSite};
+use crate::effect::{Fault, FaultKind, MOST_LOGPROBS, Message, ModelRequest, Outcome, Role, StepSite};
 use crate::evaluator::binding;
 use crate::judge::{Asking, End, combine};
 use crate::plan::{PlannedJudge, PlannedStep, PlannedUse};
@@ -36,7 +36,8 @@ impl Stepped<'_> {
         let Some(step) = self.used.steps.get(of_step as usize) else { return TaskState::Asking(slots) };
         let names = self.names(&slots, judge, context);
         if let Some(asking) = slots.get_mut(site.slot as usize) {
-            asking.apply_checked(site.turn, outcome, &step.form, |reply| valid(step, names, reply));
+            let read_by = (&step.form, self.judge.soft(site.slot));
+            asking.apply_scored(site.turn, outcome, read_by, |reply| valid(step, names, reply));
         }
         self.advanced(slots, context)
     }
@@ -75,7 +76,9 @@ impl Stepped<'_> {
         for (ix, (model, repeat)) in (0..).zip(judges) {
             let names = self.names(slots, ix, context)?;
             let is_asked = step.when.as_ref().map_or(Ok(true), |it| it.holds(&names)).map_err(|it| it.to_string())?;
-            let request = request(step, model, repeat, &names)?;
+            let is_last = self.used.steps.last().is_some_and(|it| std::ptr::eq(it, step));
+            let logprobs = self.judge.soft.as_ref().filter(|_| is_last).map(|_| MOST_LOGPROBS);
+            let request = ModelRequest { logprobs, ..request(step, model, repeat, &names)? };
             asked.push(match is_asked {
                 true => Asking::new(request, self.judge.max_retries),
                 false => Asking::ended(Val::Null, request),

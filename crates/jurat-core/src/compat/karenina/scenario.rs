@@ -10,7 +10,7 @@ use jurat_format::value::{Content, Entry, Map, Node, Val, Value};
 
 use super::question_id::question_id;
 use crate::scenario::{
-    Callable, Condition, Criterion, Edge, Handover, ModelOverride, Node as ScenarioNode, Question, Scenario,
+    Callable, Condition, Criterion, Edge, Example, Handover, ModelOverride, Node as ScenarioNode, Question, Scenario,
     StateUpdate, when, write,
 };
 
@@ -293,8 +293,8 @@ const QUESTION: [(&str, Value); 14] = [
 
 fn question(question: &Question) -> Value {
     let Question { text, raw_answer, examples, stored, .. } = question;
-    let example = |(question, answer): &(String, String)| {
-        let members = [("question", Val::from(question.clone())), ("answer", Val::from(answer.clone()))];
+    let example = |it: &Example| {
+        let members = [("question", Val::from(it.question.clone())), ("answer", Val::from(it.answer.clone()))];
         Val::Map(members.into_iter().collect::<Map<'static>>())
     };
     let mut object: Map<'static> = Map::default();

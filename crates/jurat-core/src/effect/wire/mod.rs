@@ -14,9 +14,9 @@ use serde::de::Error as _;
 use serde_json::value::RawValue;
 
 use super::{
-    Action, Answer, Attempt, Endpoint, Fault, FaultClass, FaultKind, FileRef, Finish, Media, MediaDigest, MediaKind,
-    Message, ModelRequest, Outcome, Part, Parts, Printed, PrintedText, Ran, Reasoning, Request, Returned, Role, Schema,
-    Served, Tool, ToolCall, ToolChoice, Usage, UsedTool,
+    Action, Answer, Attempt, Endpoint, Fault, FaultClass, FaultKind, FileRef, Finish, Logprobs, Media, MediaDigest,
+    MediaKind, Message, ModelRequest, Outcome, Part, Parts, Printed, PrintedText, Ran, Reasoning, Request, Returned,
+    Role, Schema, Served, Tool, ToolCall, ToolChoice, Usage, UsedTool,
 };
 use crate::artifact;
 use crate::check::{Hook, Look};
@@ -106,6 +106,8 @@ fn read_model_request(wire: RequestWire) -> Result<(Endpoint, ModelRequest), Wir
         tool_choice,
         repeat: wire.repeat,
         row: wire.row.as_deref().map(value).transpose()?.unwrap_or(Value::Null),
+        logprobs: wire.logprobs,
+        prompt_cache: wire.prompt_cache,
     };
     Ok((endpoint, request))
 }
@@ -204,6 +206,10 @@ struct RequestWire {
     repeat: u32,
     #[serde(default)]
     row: Option<Box<RawValue>>,
+    #[serde(default)]
+    logprobs: Option<u32>,
+    #[serde(default)]
+    prompt_cache: Vec<u32>,
 }
 
 #[derive(Deserialize)]
@@ -334,6 +340,8 @@ struct AnswerWire {
     used: Vec<UsedToolWire>,
     #[serde(default)]
     reasoning: Option<ReasoningWire>,
+    #[serde(default)]
+    logprobs: Option<Box<RawValue>>,
     finish: String,
     #[serde(default)]
     usage: Option<UsageWire>,
@@ -461,6 +469,7 @@ impl AnswerWire {
             tool_calls: self.tool_calls.into_iter().map(ToolCallWire::read).collect::<Result<_, _>>()?,
             used: self.used.into_iter().map(UsedToolWire::read).collect::<Result<_, _>>()?,
             reasoning: self.reasoning.map(ReasoningWire::read).transpose()?.flatten(),
+            logprobs: self.logprobs.as_deref().map(logprobs).transpose()?,
             finish: Finish::named(&self.finish),
             usage: self.usage.map(usage),
             cost_usd: self.cost_usd,
@@ -504,6 +513,11 @@ impl AttemptWire {
 
 fn kind(word: &str) -> Result<FaultKind, WireError> {
     FaultKind::named(word).ok_or_else(|| WireError::Unknown(word.to_owned()))
+}
+
+fn logprobs(raw: &RawValue) -> Result<Box<Logprobs>, WireError> {
+    let read = Logprobs::from_value(&value(raw)?).ok_or_else(|| WireError::Unknown("logprobs".to_owned()))?;
+    Ok(Box::new(read))
 }
 
 fn value(raw: &RawValue) -> Result<Value, WireError> {

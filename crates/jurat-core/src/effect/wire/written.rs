@@ -39,6 +39,10 @@ pub(super) fn request(endpoint: &Endpoint, request: &ModelRequest) -> String {
         if request.row != Val::Null {
             members.value("row", &request.row);
         }
+        if let Some(logprobs) = request.logprobs {
+            members.number("logprobs", logprobs);
+        }
+        members.some("prompt_cache", &request.prompt_cache, |json, it| json.push_str(&it.to_string()));
     });
     json
 }
@@ -179,6 +183,9 @@ fn answer(members: &mut Members<'_>, answer: &Answer) {
     members.some("tool_calls", &answer.tool_calls, tool_call);
     members.some("used", &answer.used, used_tool);
     members.reasoning(answer.reasoning.as_deref());
+    if let Some(logprobs) = &answer.logprobs {
+        members.value("logprobs", &logprobs.to_value());
+    }
     members.text("finish", answer.finish.name());
     if let Some(usage) = &answer.usage {
         members.object("usage", |members| {

@@ -52,11 +52,12 @@ impl Traversal<'_> {
                 Err(reason) => return self.fail(FailureCategory::UnexpectedError, "question", reason),
             }
         }
-        let Words { question, system, .. } = &self.turn.words;
+        let Words { question, system, examples, .. } = &self.turn.words;
         let input = self.log.turn_input(question, self.handover.as_ref(), returned, self.state.turn + 1);
-        let messages = self.log.request_messages(system, &node.question.examples, &input);
+        let messages = self.log.request_messages(system, examples, &input);
         let subject = node.subject.clone().map_or_else(|| self.subject.clone(), Role::from);
-        let request = ModelRequest { repeat: self.replicate, ..ModelRequest::new(subject, messages) };
+        let row = self.state.row.as_deref().map_or(Val::Null, |it| self.scenario.row_paths.of(&subject, it));
+        let request = ModelRequest { repeat: self.replicate, row, ..ModelRequest::new(subject, messages) };
         self.turn.input = Some(input);
         self.phase = Phase::Asking(Inquiry::new(request, self.tools.offers(&node.tool_filter), MAX_RETRIES + 1));
     }

@@ -15,7 +15,7 @@ use super::ScenarioText;
 use crate::compat::karenina::question_id;
 use crate::compat::karenina::scenario::model_named;
 use crate::prompt::Prompt;
-use crate::scenario::{Callable, ModelOverride, Node as ScenarioNode, Question, StateUpdate, when};
+use crate::scenario::{Callable, Example, ModelOverride, Node as ScenarioNode, Question, StateUpdate, when};
 use crate::suite::lost::Part;
 use crate::template::{Template, Trait};
 use crate::tool::{ToolFilter, filter};
@@ -45,10 +45,10 @@ const QUESTION: Key = Key::required(
     "what is asked, or an object with `question` and `raw_answer`",
 );
 const RAW_ANSWER: Key = Key::optional("raw_answer", prompts::FORM, "the right answer, in words").or_null();
-const EXAMPLES: Field<Vec<(String, String)>> = Field::optional(
+const EXAMPLES: Key = Key::optional(
     "examples",
-    EXAMPLES_SHAPE,
-    "few-shot examples: questions and answers that are placed before this one",
+    const { Form::List(&Form::Object(&EXAMPLE)) },
+    "few-shot examples: questions and answers that are placed before this one; they may be templates as the question is",
 )
 .or(&["few_shot_examples"])
 .or_null();
@@ -99,7 +99,7 @@ static NODE: Object = Object {
         DESCRIPTION.key,
         QUESTION,
         RAW_ANSWER,
-        EXAMPLES.key,
+        EXAMPLES,
         TEMPLATE.key,
         RUBRIC.key,
         MODELS.key,
@@ -136,7 +136,7 @@ static STORED_QUESTION: Object = Object {
     keys: &[
         TEXT,
         RAW_ANSWER,
-        EXAMPLES.key,
+        EXAMPLES,
         KEYWORDS,
         DATE_CREATED,
         DATE_MODIFIED,
@@ -153,15 +153,12 @@ static STORED_QUESTION: Object = Object {
 };
 
 /// The keys of a question that have a place of their own.
-const OWN: [Key; 4] = [TEXT, RAW_ANSWER, EXAMPLES.key, STORED_ID];
+const OWN: [Key; 4] = [TEXT, RAW_ANSWER, EXAMPLES, STORED_ID];
 
-const EXAMPLE_QUESTION: Field<String> = Field::required("question", shape::STRING, "the question");
-const ANSWER: Field<String> = Field::required("answer", shape::STRING, "the answer");
+const EXAMPLE_QUESTION: Key = Key::required("question", prompts::FORM, "the question");
+const ANSWER: Key = Key::required("answer", prompts::FORM, "the answer");
 
-static EXAMPLE: Object = Object { what: "an example", keys: &[EXAMPLE_QUESTION.key, ANSWER.key] };
-
-const EXAMPLES_SHAPE: Shape<Vec<(String, String)>> =
-    Shape::new(const { Form::List(&Form::Object(&EXAMPLE)) }, read_examples);
+static EXAMPLE: Object = Object { what: "an example", keys: &[EXAMPLE_QUESTION, ANSWER] };
 
 const SUBJECT: Key = Key::optional("subject", Form::Any, "the model that answers: a role, or `provider/model`")
     .or(&["answering_model"])
@@ -265,7 +262,7 @@ pub(super) fn words(
 fn question(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioText) -> Option<(Question, Span)> {
     let node = fields.node(&QUESTION)?;
     let raw_answer = fields.node(&RAW_ANSWER).map(|it| words(reading, &RAW_ANSWER.quoted(), it, text));
-    let examples = fields.read(reading, &EXAMPLES);
+    let examples = fields.node(&EXAMPLES).map(|it| examples(reading, it, text));
     let mut question = match &node.content {
         Content::Map(_) if !prompts::is_prompt(node) => {
             let inside = STORED_QUESTION.fields(reading, node)?;
@@ -291,7 +288,7 @@ fn stored_question(
     let text = fields.node(&TEXT).and_then(|it| words(reading, &TEXT.quoted(), it, scenario));
     let raw_answer = fields.node(&RAW_ANSWER).and_then(|it| words(reading, &RAW_ANSWER.quoted(), it, scenario));
     let (raw_answer, answer_prompt) = raw_answer.map_or((None, None), |it| (Some(it.0), it.1));
-    let examples = fields.read(reading, &EXAMPLES).unwrap_or_default();
+    let examples = fields.node(&EXAMPLES).map(|it| examples(reading, it, scenario)).unwrap_or_default();
     let (text, prompt) = text?;
     let mut stored: Map<'static> = Map::default();
     for key in STORED_QUESTION.keys.iter().filter(|it| OWN.iter().all(|own| own.name != it.name)) {
@@ -310,15 +307,21 @@ fn stored_question(
     Some(Question { text, raw_answer, prompt, answer_prompt, examples, stored })
 }
 
-fn read_examples(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<(String, String)>> {
-    let items = reading.list(what, "a list of questions and answers", node);
+fn examples(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut ScenarioText) -> Vec<Example> {
+    let items = reading.list(&EXAMPLES.quoted(), "a list of questions and answers", node);
     let mut examples = Vec::new();
     for item in items {
         let Some(fields) = EXAMPLE.fields(reading, item) else { continue };
-        let (question, answer) = (fields.read(reading, &EXAMPLE_QUESTION), fields.read(reading, &ANSWER));
-        examples.extend(question.zip(answer));
+        let mut said = |key: &Key| fields.node(key).and_then(|it| words(reading, &key.quoted(), it, text));
+        let (asked, answered) = (said(&EXAMPLE_QUESTION), said(&ANSWER));
+        examples.extend(asked.zip(answered).map(|((question, question_prompt), (answer, answer_prompt))| Example {
+            question,
+            answer,
+            question_prompt,
+            answer_prompt,
+        }));
     }
-    Some(examples)
+    examples
 }
 
 /// What a node has besides its id and its question.

@@ -132,6 +132,9 @@ impl Contrasting<'_> {
         changed: &ChangedUnits,
         n_units: u64,
     ) -> Result<(ChangeCounts, Vec<Change>), CompareError> {
+        if self.options.listed == 0 {
+            return Ok((self.counted(changed)?, Vec::new()));
+        }
         let mut list = ChangeList::new(self.options.listed);
         self.each_named(changed, |it| list.add(it))?;
         let (counts, mut changes) = list.finish(n_units);
@@ -145,6 +148,18 @@ impl Contrasting<'_> {
             }
         }
         Ok((counts, changes))
+    }
+
+    /// How many units changed, without a look at any of them.
+    fn counted(&self, changed: &ChangedUnits) -> Result<ChangeCounts, CompareError> {
+        let codes = self.codes(RunColumn::CASE, RunColumn::CASE)?;
+        let (base, new) = (Column::new(&codes[0], self.base), Column::new(&codes[1], self.new));
+        let is_regression = |it: &&ChangedUnit| {
+            let (group, (was, now)) = (&self.groups.groups[it.group as usize], self.rows.shared[it.row as usize]);
+            new.unit(now, &group.new).rate() < base.unit(was, &group.base).rate()
+        };
+        let regressions = changed.units.iter().filter(is_regression).count() as u64;
+        Ok(ChangeCounts { regressions, fixes: changed.units.len() as u64 - regressions })
     }
 
     /// Units with their names, in the order of BASE.
@@ -170,16 +185,8 @@ impl Contrasting<'_> {
         let cases = self.cases(unit);
         let asked = [&self.asked[0], &self.asked[1]];
         let side = |unit: &Repetitions, cases: UnitCases<'_>, codes: &[Option<Code>]| {
-            let is = |wanted: Code| move |it: &u64| codes.get(*it as usize).copied().flatten() == Some(wanted);
-            // A repetition that failed says more than one that passed.
-            let case = cases.numbers().find(is(Code::Failed)).or_else(|| cases.numbers().find(is(Code::Passed)));
-            ChangeSide {
-                passed: unit.passed(),
-                judged: unit.judged(),
-                word: unit.word(),
-                case_ix: case.unwrap_or(cases.first),
-                ..ChangeSide::default()
-            }
+            let coded = |case: u64| Some((case, codes.get(case as usize).copied().flatten()?));
+            change_side(unit, cases.numbers().filter_map(coded))
         };
         let base_side = side(&base, cases[0], &codes[0]);
         Ok(Change {
@@ -200,9 +207,25 @@ impl Contrasting<'_> {
 }
 
 /// The tag of cases that come first in every list.
-const CRITICAL: &str = "critical";
+pub(in crate::contrast) const CRITICAL: &str = "critical";
 
-fn task_change(task: &str, base: &Repetitions, new: &Repetitions) -> TaskChange {
+/// One side of a change: how the unit ended, and the case to look at. A repetition that failed says more than one that passed.
+pub(in crate::contrast) fn change_side(
+    unit: &Repetitions,
+    cases: impl Iterator<Item = (u64, Code)> + Clone,
+) -> ChangeSide {
+    let ended = |wanted: Code| cases.clone().find(|it| it.1 == wanted);
+    let case = ended(Code::Failed).or_else(|| ended(Code::Passed)).or_else(|| cases.clone().next());
+    ChangeSide {
+        passed: unit.passed(),
+        judged: unit.judged(),
+        word: unit.word(),
+        case_ix: case.map_or(0, |it| it.0),
+        ..ChangeSide::default()
+    }
+}
+
+pub(in crate::contrast) fn task_change(task: &str, base: &Repetitions, new: &Repetitions) -> TaskChange {
     let words = |it: &Repetitions| match it.judged() {
         0 | 1 => it.word().to_owned(),
         n => format!("{}/{n}", it.passed()),

@@ -9,6 +9,17 @@ use crate::contrast::spending::same_answer;
 use crate::contrast::table::{Asked, Table};
 use crate::view::ViewError;
 
+/// Rows of BASE that are not compared.
+pub(in crate::contrast) struct LostRows {
+    /// NEW does not have them.
+    pub(in crate::contrast) absent: usize,
+    /// NEW has others under their ids.
+    pub(in crate::contrast) changed: usize,
+    pub(in crate::contrast) of: usize,
+    /// Whether rows are paired by their content, and that has the answer: then just those are lost whose answer is another one.
+    pub(in crate::contrast) are_answers: bool,
+}
+
 impl Contrasting<'_> {
     /// Finds rows whose content differs, as far as that is known.
     pub(super) fn compare_rows(&mut self) -> Result<(), CompareError> {
@@ -35,6 +46,18 @@ impl Contrasting<'_> {
             self.notes.push(Note::new(Finding::RowsNotChecked, "", "").about(unchecked));
         }
         Ok(())
+    }
+
+    /// The rows of BASE that are not compared.
+    pub(in crate::contrast) fn lost(&self) -> Result<LostRows, CompareError> {
+        let changed = self.differing.iter().filter(|it| **it).count();
+        let is_recorded = |it: &dyn Table| Ok::<bool, ViewError>(it.recorded()?.iter().any(|it| *it != 0));
+        Ok(LostRows {
+            absent: self.rows.only_base.len(),
+            changed: if self.options.include_changed { 0 } else { changed },
+            of: self.rows.shared.len() + self.rows.only_base.len(),
+            are_answers: self.base.is_by_content()? && self.new.is_by_content()? && is_recorded(self.base)?,
+        })
     }
 
     /// Finds judges that others served.

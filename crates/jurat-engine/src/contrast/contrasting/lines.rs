@@ -110,7 +110,7 @@ impl Contrasting<'_> {
 }
 
 /// The mean score of the cases of a unit that have one.
-pub(super) fn mean_score(scores: &[Option<f64>], cases: UnitCases<'_>) -> Option<f64> {
+pub(in crate::contrast) fn mean_score(scores: &[Option<f64>], cases: UnitCases<'_>) -> Option<f64> {
     let of_case = |case: u64| scores.get(case as usize).copied().flatten();
     let known: Vec<f64> = cases.numbers().filter_map(of_case).collect();
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)

@@ -18,6 +18,9 @@ use jurat_core::contrast::{About, Clustering, Contrast, JudgementLine, Line, Rat
 use jurat_format::value::FieldPath;
 use jurat_store::run::{Code, Column as RunColumn, Variant};
 
+pub(super) use changes::{CRITICAL, change_side, task_change};
+pub(super) use differing::LostRows;
+pub(super) use lines::mean_score;
 pub(super) use part::Part;
 
 use super::pairing::{Column, Rows, clustering};
@@ -29,21 +32,21 @@ use crate::view::ViewError;
 
 /// Two sides that are being compared.
 pub(super) struct Contrasting<'c> {
-    base: &'c dyn Table,
-    new: &'c dyn Table,
+    pub(super) base: &'c dyn Table,
+    pub(super) new: &'c dyn Table,
     places: (usize, usize),
-    options: &'c CompareOptions,
-    groups: Groups,
-    rows: Rows,
+    pub(super) options: &'c CompareOptions,
+    pub(super) groups: Groups,
+    pub(super) rows: Rows,
     /// The cluster of each shared row.
     clusters: Option<Vec<u32>>,
     cluster_by: Option<String>,
     clustering: Clustering,
     /// Whether the content of each shared row differs; empty where none does. It is asked for every row of every column.
     differing: Vec<bool>,
-    asked: [Asked; 2],
+    pub(super) asked: [Asked; 2],
     /// Cases that rest on an answer that a repetition before them rests on.
-    dropped: [HashSet<u64>; 2],
+    pub(super) dropped: [HashSet<u64>; 2],
     notes: Vec<Note>,
 }
 
@@ -106,7 +109,7 @@ impl<'c> Contrasting<'c> {
     }
 
     /// Whether the content of a shared row differs.
-    fn differs(&self, row: usize) -> bool {
+    pub(super) fn differs(&self, row: usize) -> bool {
         self.differing.get(row).copied().unwrap_or(false)
     }
 
@@ -133,7 +136,7 @@ impl<'c> Contrasting<'c> {
         Ok(self.valid(line.finish(About::Cases, self.options.confidence)))
     }
 
-    pub(super) fn whole(mut self) -> Result<Contrast, CompareError> {
+    pub(super) fn whole(&mut self) -> Result<Contrast, CompareError> {
         if self.options.unpaired {
             return self.unpaired();
         }
@@ -175,7 +178,7 @@ impl<'c> Contrasting<'c> {
             counts,
             only_in_base: only(self.base, self.new),
             only_in_new: only(self.new, self.base),
-            notes: self.notes,
+            notes: self.notes.clone(),
             lines,
             labels,
             n_changes,
@@ -210,7 +213,7 @@ impl<'c> Contrasting<'c> {
     }
 
     /// The verdicts of a column on both sides.
-    fn codes(&self, base: RunColumn, new: RunColumn) -> Result<[Vec<Option<Code>>; 2], ViewError> {
+    pub(super) fn codes(&self, base: RunColumn, new: RunColumn) -> Result<[Vec<Option<Code>>; 2], ViewError> {
         let mut codes = [self.base.codes(base)?, self.new.codes(new)?];
         for (codes, dropped) in codes.iter_mut().zip(&self.dropped) {
             dropped.iter().filter_map(|it| usize::try_from(*it).ok()).for_each(|case| codes[case] = None);
@@ -235,7 +238,7 @@ impl<'c> Contrasting<'c> {
     }
 
     /// The tasks that both sides have.
-    fn shared_tasks(&self) -> Vec<(TaskInfo, TaskInfo)> {
+    pub(super) fn shared_tasks(&self) -> Vec<(TaskInfo, TaskInfo)> {
         let partner = |it: &TaskInfo| self.new.tasks().iter().find(|task| task.id == it.id).cloned();
         self.base.tasks().iter().filter_map(|it| Some((it.clone(), partner(it)?))).collect()
     }

@@ -10,7 +10,7 @@ use crate::contrast::table::Table;
 
 impl Contrasting<'_> {
     /// Both sides as independent samples.
-    pub(super) fn unpaired(self) -> Result<Contrast, CompareError> {
+    pub(super) fn unpaired(&self) -> Result<Contrast, CompareError> {
         let tables = [self.base, self.new];
         if let Some(table) = tables.into_iter().find(|it| it.variants().iter().any(|it| it.1.replicate > 0)) {
             return Err(CompareError::UnpairedRepetitions { side: table.side().name.clone() });
@@ -30,7 +30,7 @@ impl Contrasting<'_> {
             base: self.places.0,
             new: self.places.1,
             counts,
-            notes: self.notes,
+            notes: self.notes.clone(),
             lines,
             labels: Vec::new(),
             n_changes: ChangeCounts::default(),

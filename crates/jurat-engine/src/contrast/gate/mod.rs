@@ -14,7 +14,7 @@ use jurat_core::contrast::provenance::Note;
 use jurat_core::contrast::{About, Clustering, Ending, JudgementLine, RateLine, ScoreTest};
 use jurat_core::gate::{
     Bounds, Conclusion, Condition, ConditionReport, Decided, GateReport, GateVerdict, Kind, Measure, Missing, More,
-    Policy, Wants, decide, overall,
+    Policy, Wants, decide, is_decided_as_observed, overall,
 };
 use jurat_core::statistics::{Confidence, Tally};
 use jurat_store::run::Column;
@@ -23,16 +23,18 @@ use amounts::Amounts;
 use bounds::{RateBounds, bounds_of, p_of_failing, rows_for_difference, rows_for_rate};
 pub(crate) use counts::passes;
 pub use rehearsal::rehearse;
-use words::{differs, percent, range, sentence};
+use words::{differs, percent, range, rows_of_base, sentence, task_of, unknown_decides};
 
 use super::contrasting::{Contrasting, Part};
-use super::table::{Amount, Table};
+use super::table::{Amount, Table, TaskInfo};
 use super::{CompareError, CompareOptions, ComparedSide};
 
 /// With fewer clusters than this, nothing is decided.
 const LEAST_CLUSTERS: u64 = 20;
 /// More rows than this will not be found.
 const MOST_ROWS: f64 = 1e6;
+/// The largest share of the rows of BASE that a comparison may leave out.
+const MOST_LOST: f64 = 0.05;
 
 /// Applies a policy to NEW, compared with BASE where there is one.
 pub fn gate(
@@ -57,7 +59,7 @@ pub fn gate(
         confidence: policy.confidence,
         verdict,
         conditions,
-        contrast: pair.map(Contrasting::whole).transpose()?,
+        contrast: pair.map(|mut it| it.whole()).transpose()?,
         ignores_missing: policy.missing == Missing::Observed,
     })
 }
@@ -107,6 +109,8 @@ struct Found {
     pairs: u64,
     needed: Option<Option<f64>>,
     clusters: Option<u64>,
+    /// How many cases could not be judged or compared.
+    unknown: u64,
     /// How many independent judgements a rate is worth, and the standard error of a difference.
     worth: Option<f64>,
     se: Option<f64>,
@@ -122,11 +126,24 @@ impl Gating<'_> {
                 conditions.push(condition.clone());
                 continue;
             }
-            for task in self.new.tasks().iter().filter(|it| !it.is_condition && it.judges) {
+            let of_base = self.only_in_base().filter(|_| condition.kind.needs_base());
+            for task in self.new.tasks().iter().chain(of_base).filter(|it| !it.is_condition && it.judges) {
                 conditions.push(condition.on_task(&task.id));
             }
         }
         conditions
+    }
+
+    /// The tasks that NEW does not have any more.
+    fn only_in_base(&self) -> impl Iterator<Item = &TaskInfo> {
+        let of_base = self.base.into_iter().flat_map(Table::tasks);
+        of_base.filter(|it| self.new.tasks().iter().all(|new| new.id != it.id))
+    }
+
+    /// The tasks that BASE did not have.
+    fn only_in_new(&self) -> impl Iterator<Item = &TaskInfo> {
+        let is_new = |it: &&TaskInfo| self.base.is_some_and(|base| base.tasks().iter().all(|was| was.id != it.id));
+        self.new.tasks().iter().filter(is_new)
     }
 
     fn condition(&self, condition: &Condition) -> Result<ConditionReport, CompareError> {
@@ -145,10 +162,16 @@ impl Gating<'_> {
         });
         let mut verdict = found.counted.or(measure.as_ref().map(decide)).unwrap_or(GateVerdict::Undecided);
         let mut reason = found.reason;
+        let is_unknown = measure.is_some_and(|it| verdict == GateVerdict::Undecided && is_decided_as_observed(&it));
+        if is_unknown && reason.is_empty() {
+            reason = unknown_decides(found.unknown);
+        }
         if let Some(why) = self.doubt(condition, &found.clusters, verdict, found.counted.is_some()) {
             (verdict, reason) = (GateVerdict::Undecided, why);
         }
-        let more = (verdict == GateVerdict::Undecided).then(|| self.more(found.needed?, found.pairs)).flatten();
+        // More rows do not help where those that could not be judged decide.
+        let more =
+            (verdict == GateVerdict::Undecided && !is_unknown).then(|| self.more(found.needed?, found.pairs)).flatten();
         let mut report = ConditionReport {
             id: condition.id.value.clone(),
             kind: condition.kind.name(),
@@ -187,18 +210,51 @@ impl Gating<'_> {
                 return Ok(Some(format!("{side} has no task `{}`", task.value)));
             }
         }
-        Ok(self.differing(condition).map(|note| differs(note, self.base, self.new)))
+        if let Some(note) = self.differing(condition) {
+            return Ok(Some(differs(note, self.base, self.new)));
+        }
+        if let Some(task) = self.task_of_one_side(condition) {
+            return Ok(Some(task));
+        }
+        self.lost_rows(condition)
     }
 
-    /// A note that makes a condition undecided.
+    fn is_allowed(&self, condition: &Condition, word: &str) -> bool {
+        self.policy.allow.iter().chain(&condition.allow).any(|it| it == word)
+    }
+
+    /// A note that makes a condition undecided. Whether a case passes depends on all tasks, so each of them concerns a condition on cases.
     fn differing(&self, condition: &Condition) -> Option<&Note> {
         let pair = self.pair.filter(|_| condition.kind.needs_base())?;
         let task = condition.selector.task.as_ref().map(|it| it.value.as_str());
-        let is_allowed = |word: &str| self.policy.allow.iter().chain(&condition.allow).any(|it| it == word);
+        let is_of_all = task.is_none() && condition.kind.is_of_verdicts();
         pair.notes().iter().find(|note| {
-            let concerns = note.task.is_none() || (task.is_some() && note.task.as_deref() == task);
-            note.finding.hinders().is_some_and(|word| concerns && !is_allowed(word))
+            let concerns = note.task.is_none() || is_of_all || (task.is_some() && note.task.as_deref() == task);
+            note.finding.hinders().is_some_and(|word| concerns && !self.is_allowed(condition, word))
         })
+    }
+
+    /// Why the verdicts of cases do not compare: a task counts on one side only.
+    fn task_of_one_side(&self, condition: &Condition) -> Option<String> {
+        let is_of_all = condition.selector.task.is_none() && condition.kind.is_of_verdicts();
+        if !is_of_all || !condition.kind.needs_base() || self.is_allowed(condition, "task") {
+            return None;
+        }
+        let sides = self.only_in_base().map(|it| (it, "BASE")).chain(self.only_in_new().map(|it| (it, "NEW")));
+        let (task, side) = sides.into_iter().find(|it| it.0.judges)?;
+        Some(task_of(&task.id, side, self.base))
+    }
+
+    /// Why a comparison says nothing: too many rows of BASE are not part of it. Those of a run that stopped because it knew enough were not needed.
+    fn lost_rows(&self, condition: &Condition) -> Result<Option<String>, CompareError> {
+        let Some(pair) = self.pair.filter(|_| condition.kind.needs_base()) else { return Ok(None) };
+        if self.is_allowed(condition, "rows") || self.new.definition().stopped.is_some() {
+            return Ok(None);
+        }
+        let lost = pair.lost()?;
+        let n_lost = lost.absent + lost.changed;
+        let most = if lost.are_answers { 0.0 } else { MOST_LOST };
+        Ok((n_lost as f64 > most * lost.of as f64).then(|| rows_of_base(&lost)))
     }
 
     /// Why what was found is not to be relied on.
@@ -229,7 +285,7 @@ impl Gating<'_> {
 
     fn observed(&self, condition: &Condition, confidence: Confidence) -> Result<Found, CompareError> {
         let Some(part) = self.part(condition)? else {
-            let reason = "the rows that it selects are not known: some cannot be read, because their file has changed since the run";
+            let reason = "the rows that it selects are not known: some cannot be read, because their file has changed or is elsewhere since the run";
             return Ok(Found { reason: reason.to_owned(), counted: Some(GateVerdict::Undecided), ..Found::default() });
         };
         match condition.kind {
@@ -327,6 +383,7 @@ impl Gating<'_> {
             needed: value.map(|value| rows_for_rate(value, rate, confidence)),
             clusters: Some(observed.clusters),
             worth: observed.worth(),
+            unknown: n_unknown,
             ..Found::default()
         })
     }
@@ -382,6 +439,7 @@ impl Gating<'_> {
             needed: line.difference.map(|it| rows_for_difference(&line, it, bound, confidence)),
             clusters: line.clusters,
             se: line.standard_error(),
+            unknown: line.unknown,
             ..Found::default()
         })
     }

@@ -3,6 +3,7 @@
 use jurat_core::contrast::provenance::Note;
 use jurat_core::gate::{Bounds, ConditionReport, More};
 
+use crate::contrast::contrasting::LostRows;
 use crate::contrast::table::Table;
 
 pub(super) fn percent(share: Option<f64>) -> String {
@@ -32,6 +33,33 @@ pub(super) fn differs(note: &Note, base: Option<&dyn Table>, new: &dyn Table) ->
         "suite" => format!("BASE is a run of another suite than `{suite}`"),
         word => format!("the {word} changed ({} → {}): run BASE again, or `allow: [{word}]`", note.was, note.now),
     }
+}
+
+/// Why verdicts of cases do not compare, and what to do.
+pub(super) fn task_of(task: &str, side: &str, base: Option<&dyn Table>) -> String {
+    let base = base.map_or("BASE", |it| it.side().name.as_str());
+    format!(
+        "only {side} has the task `{task}`, so cases do not pass by the same tasks: judge BASE by this suite with `jurat run SUITE --replay {base}`, name a `task` that both have, or `allow: [task]`"
+    )
+}
+
+/// Which rows of BASE are not compared, and what to do.
+pub(super) fn rows_of_base(lost: &LostRows) -> String {
+    let LostRows { absent, changed, of, are_answers } = lost;
+    if *are_answers {
+        return format!(
+            "NEW does not have {absent} of {of} rows of BASE: rows without an `id` are paired by their content, so one whose answer changed has no pair; give rows an `id`, or `allow: [rows]`"
+        );
+    }
+    let absent = (*absent > 0).then(|| format!("NEW does not have {absent} of {of} rows of BASE"));
+    let changed = (*changed > 0).then(|| format!("{changed} of {of} rows of BASE have another content in NEW"));
+    let what: Vec<String> = absent.into_iter().chain(changed).collect();
+    format!("{}: run the same rows, or `allow: [rows]`", what.join(", and "))
+}
+
+/// Why a condition that holds as observed is undecided.
+pub(super) fn unknown_decides(n: u64) -> String {
+    format!("{n} could not be judged, and might decide it; `missing: observed` leaves them out")
 }
 
 /// What a condition says, for people who read one line.

@@ -5,15 +5,15 @@
 pub struct Mask(Vec<bool>);
 
 impl Mask {
-    pub(super) fn all(n: usize) -> Mask {
+    pub(crate) fn all(n: usize) -> Mask {
         Mask(vec![true; n])
     }
 
-    pub(super) fn none(n: usize) -> Mask {
+    pub(crate) fn none(n: usize) -> Mask {
         Mask(vec![false; n])
     }
 
-    pub(super) fn of(flags: impl IntoIterator<Item = bool>) -> Mask {
+    pub(crate) fn of(flags: impl IntoIterator<Item = bool>) -> Mask {
         Mask(flags.into_iter().collect())
     }
 
@@ -26,7 +26,7 @@ impl Mask {
     }
 
     /// The cases from one on, in the order of input.
-    pub(super) fn cases_from(&self, from: u32) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn cases_from(&self, from: u32) -> impl Iterator<Item = u32> + '_ {
         let rest = self.0.get(from as usize..).unwrap_or_default();
         rest.iter().zip(from..).filter(|(it, _)| **it).map(|(_, case)| case)
     }
@@ -36,17 +36,17 @@ impl Mask {
         self.0.iter().enumerate().filter(|(_, it)| **it).map(|(ix, _)| ix as u32)
     }
 
-    pub(super) fn and(mut self, other: &Mask) -> Mask {
+    pub(crate) fn and(mut self, other: &Mask) -> Mask {
         self.0.iter_mut().zip(&other.0).for_each(|(it, other)| *it &= other);
         self
     }
 
-    pub(super) fn or(mut self, other: &Mask) -> Mask {
+    pub(crate) fn or(mut self, other: &Mask) -> Mask {
         self.0.iter_mut().zip(&other.0).for_each(|(it, other)| *it |= other);
         self
     }
 
-    pub(super) fn not(mut self) -> Mask {
+    pub(crate) fn not(mut self) -> Mask {
         self.0.iter_mut().for_each(|it| *it = !*it);
         self
     }

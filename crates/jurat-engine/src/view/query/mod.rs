@@ -12,13 +12,15 @@
 mod columns;
 mod grouping;
 mod mask;
+pub(crate) mod operand;
 mod order;
 mod probe;
 mod problem;
+pub(crate) mod reading;
 mod scan;
 mod select;
 mod spent;
-mod syntax;
+pub(crate) mod syntax;
 mod term;
 mod visited;
 

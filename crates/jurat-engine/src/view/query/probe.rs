@@ -4,7 +4,7 @@ use memchr::{memchr_iter, memchr2_iter};
 
 /// Letters and digits that are looked for. Found by the rarest of them, so that most of a text is passed over quickly.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Probe {
+pub(crate) struct Probe {
     /// In small letters.
     text: Vec<u8>,
     rarest: usize,
@@ -14,7 +14,7 @@ pub(super) struct Probe {
 const FREQUENT: &[u8] = b"etaoinshrdlucmfwygpbvkxqjz";
 
 impl Probe {
-    pub(super) fn of(text: &str) -> Probe {
+    pub(crate) fn of(text: &str) -> Probe {
         let text: Vec<u8> = text.bytes().map(|it| it.to_ascii_lowercase()).collect();
         let rank = |byte: &u8| FREQUENT.iter().position(|it| it == byte).unwrap_or(FREQUENT.len());
         let rarest = (0..text.len()).max_by_key(|ix| rank(&text[*ix])).unwrap_or_default();
@@ -22,7 +22,7 @@ impl Probe {
     }
 
     /// Whether it stands somewhere in bytes. An empty one does everywhere.
-    pub(super) fn is_in(&self, bytes: &[u8]) -> bool {
+    pub(crate) fn is_in(&self, bytes: &[u8]) -> bool {
         let Some(byte) = self.text.get(self.rarest).copied() else { return true };
         let is_here = |at: usize| {
             let found = at.checked_sub(self.rarest).and_then(|start| bytes.get(start..start + self.text.len()));

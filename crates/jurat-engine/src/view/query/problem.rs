@@ -16,11 +16,11 @@ pub struct QueryProblem {
 }
 
 impl QueryProblem {
-    pub(super) fn new(query: &str, at: Range<usize>, message: impl Into<String>) -> QueryProblem {
+    pub(crate) fn new(query: &str, at: Range<usize>, message: impl Into<String>) -> QueryProblem {
         QueryProblem { query: query.to_owned(), at, message: message.into(), meant: None }
     }
 
-    pub(super) fn meant(self, meant: Option<String>) -> QueryProblem {
+    pub(crate) fn meant(self, meant: Option<String>) -> QueryProblem {
         QueryProblem { meant, ..self }
     }
 

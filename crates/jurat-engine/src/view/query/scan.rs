@@ -8,8 +8,9 @@ use jurat_format::value::{Val, parse_json};
 use jurat_store::run::{RunFileError, StoredCase};
 
 use super::mask::Mask;
+use super::operand::Needle;
 use super::select::case_ix;
-use super::term::{Needle, PathTest, RowTest};
+use super::term::{PathTest, RowTest};
 use crate::view::{RunView, ViewError};
 
 /// Takes in what is found, and says when to stop.
@@ -199,7 +200,12 @@ fn fits(value: &Val<'_>, test: &PathTest) -> bool {
         PathTest::Number(bound) => value.as_f64().is_some_and(|it| bound.holds(it)),
         PathTest::Text(globs) => {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            globs.iter().any(|it| it.fits(&text))
+            globs.iter().any(|it| it.fits(&text)) || has_item(value, test)
         }
     }
+}
+
+/// Whether an item of a list fits: `row.tags=critical`.
+fn has_item(value: &Val<'_>, test: &PathTest) -> bool {
+    matches!(value, Val::List(items) if items.iter().any(|it| fits(it, test)))
 }

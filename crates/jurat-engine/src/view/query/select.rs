@@ -6,6 +6,7 @@ use jurat_store::run::Column;
 use super::QueryProblem;
 use super::columns::Columns;
 use super::mask::Mask;
+use super::reading::Reading;
 use super::scan::{Holds, Scanned, Seeking};
 use super::syntax::{Operator, Written};
 use super::term::{Meaning, RowTest, Test};
@@ -37,7 +38,7 @@ impl Query {
             Ok(written) => written,
             Err(problem) => return Ok(Err(problem)),
         };
-        let meaning = Meaning { query: text, view, columns };
+        let meaning = Meaning { reading: Reading { query: text }, view, columns };
         let tree = Tree::of(&written, &meaning)?;
         Ok(tree.map(|tree| Query { text: text.to_owned(), written, tree }))
     }
@@ -49,16 +50,7 @@ impl Query {
 
     /// The terms that must all hold, each as text, with the query that is left without it.
     pub fn terms(&self) -> Vec<(String, String)> {
-        let parts: &[Written] = match &self.written {
-            Written::All(parts) => parts,
-            one => std::slice::from_ref(one),
-        };
-        let without = |ix: usize| {
-            let rest: Vec<String> =
-                parts.iter().enumerate().filter(|(it, _)| *it != ix).map(|(_, it)| it.to_string()).collect();
-            rest.join(" ")
-        };
-        parts.iter().enumerate().map(|(ix, it)| (it.to_string(), without(ix))).collect()
+        self.written.terms()
     }
 
     /// Whether rows or messages have to be looked into.

@@ -7,7 +7,7 @@ use super::QueryProblem;
 
 /// A query as it was written.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Written {
+pub(crate) enum Written {
     All(Vec<Written>),
     Any(Vec<Written>),
     Not(Box<Written>),
@@ -16,23 +16,23 @@ pub(super) enum Written {
 
 /// `task:tone=failed,error`: a key, a name where the key takes one, how it is compared, and with what. A text alone has no key.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct WrittenTerm {
-    pub(super) at: Range<usize>,
-    pub(super) key: Option<Spanned>,
-    pub(super) name: Option<Spanned>,
-    pub(super) operator: Operator,
-    pub(super) values: Vec<Spanned>,
+pub(crate) struct WrittenTerm {
+    pub(crate) at: Range<usize>,
+    pub(crate) key: Option<Spanned>,
+    pub(crate) name: Option<Spanned>,
+    pub(crate) operator: Operator,
+    pub(crate) values: Vec<Spanned>,
 }
 
 /// A text and where it stands, quotes included.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Spanned {
-    pub(super) text: String,
-    pub(super) at: Range<usize>,
+pub(crate) struct Spanned {
+    pub(crate) text: String,
+    pub(crate) at: Range<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operator {
+pub(crate) enum Operator {
     Is,
     IsNot,
     Less,
@@ -57,19 +57,35 @@ const NAMED: [&str; 8] = ["task", "label", "score", "group", "node", "edge", "ch
 const MAYBE_NAMED: [&str; 1] = ["change"];
 
 /// The beginning of a key that is a path in the row.
-pub(super) const ROW: &str = "row.";
+pub(crate) const ROW: &str = "row.";
 
 /// Parentheses beyond this depth are refused: reading them would need a deep stack.
 const DEEPEST: usize = 100;
 
 impl Written {
-    pub(super) fn parse(text: &str) -> Result<Written, QueryProblem> {
+    pub(crate) fn parse(text: &str) -> Result<Written, QueryProblem> {
         let mut reader = Reader { text, at: 0, depth: 0 };
         let written = reader.all()?;
         match reader.rest().chars().next() {
             None => Ok(written),
             Some(_) => Err(reader.problem(reader.at..reader.at + 1, "a `)` without its `(`")),
         }
+    }
+}
+
+impl Written {
+    /// The terms that must all hold, each as text, with the query that is left without it.
+    pub(crate) fn terms(&self) -> Vec<(String, String)> {
+        let parts: &[Written] = match self {
+            Written::All(parts) => parts,
+            one => std::slice::from_ref(one),
+        };
+        let without = |ix: usize| {
+            let rest: Vec<String> =
+                parts.iter().enumerate().filter(|(it, _)| *it != ix).map(|(_, it)| it.to_string()).collect();
+            rest.join(" ")
+        };
+        parts.iter().enumerate().map(|(ix, it)| (it.to_string(), without(ix))).collect()
     }
 }
 
@@ -165,17 +181,18 @@ impl Reader<'_> {
             return Ok(WrittenTerm { at, key: None, name: None, operator: Operator::Is, values: vec![text] });
         };
         let takes_name = NAMED.contains(&key.text.as_str());
+        let may_lack_name = MAYBE_NAMED.contains(&key.text.as_str());
         let mut name = None;
         if takes_name && self.take(":") {
             let first = self.name()?;
-            if MAYBE_NAMED.contains(&key.text.as_str()) && self.operator_here().is_none() {
+            if may_lack_name && self.operator_here().is_none() {
                 // What looked like a name is the first value.
                 self.at = first.at.start;
                 let values = self.values()?;
                 return Ok(WrittenTerm { at: start..self.at, key: Some(key), name, operator: Operator::Is, values });
             }
             name = Some(first);
-        } else if takes_name {
+        } else if takes_name && !may_lack_name {
             let message = format!("`{}` takes a name: `{}:NAME=VALUE`", key.text, key.text);
             return Err(self.problem(key.at, message));
         }
@@ -265,7 +282,7 @@ impl Reader<'_> {
 }
 
 /// A text as it is written in a query: in quotes where it would be read as more.
-pub(super) fn quoted(text: &str, is_end: impl Fn(char) -> bool) -> String {
+pub(crate) fn quoted(text: &str, is_end: impl Fn(char) -> bool) -> String {
     let is_plain = !text.is_empty() && !text.contains(['"', '\\']) && !text.chars().any(&is_end);
     match is_plain {
         true => text.to_owned(),
@@ -348,6 +365,7 @@ mod tests {
         read("took>2s cost>=0.01 -\"two words\"", "took>2s cost>=0.01 -\"two words\"");
         read("row.input.lang=de", "row.input.lang=de");
         read("change:regression,fix change:tone=fix", "change:regression,fix change:tone=fix");
+        read("change!=same delta:tone<-0.1", "change!=same delta:tone<-0.1");
         read("plain \"OR\" \"a:b\"", "plain \"OR\" \"a:b\"");
         read("\"say \\\"hi\\\"\"", "\"say \\\"hi\\\"\"");
         read("group:meta.lang=de,fr", "group:meta.lang=de,fr");

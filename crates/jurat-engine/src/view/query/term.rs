@@ -7,7 +7,8 @@ use jurat_store::run::{CaseTexts, Code, Column};
 
 use super::columns::Columns;
 use super::mask::Mask;
-use super::probe::Probe;
+use super::operand::{Bound, Glob, Needle, Unit, needles};
+use super::reading::Reading;
 use super::syntax::{Operator, ROW, Spanned, WrittenTerm};
 use super::visited::{Part, Visited, edge_names};
 use super::{QueryProblem, Spent};
@@ -77,77 +78,6 @@ pub(super) enum Figure {
     Requests,
 }
 
-/// A number that is compared.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Bound {
-    operator: Operator,
-    values: Vec<f64>,
-}
-
-impl Bound {
-    pub(super) fn holds(&self, number: f64) -> bool {
-        let is = |value: &f64| match self.operator {
-            Operator::Is | Operator::IsNot => number == *value,
-            Operator::Less => number < *value,
-            Operator::AtMost => number <= *value,
-            Operator::More => number > *value,
-            Operator::AtLeast => number >= *value,
-        };
-        !number.is_nan() && (self.values.iter().any(is) != (self.operator == Operator::IsNot))
-    }
-}
-
-/// A text with `*` at either end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Glob {
-    text: String,
-    open_start: bool,
-    open_end: bool,
-}
-
-impl Glob {
-    fn of(text: &str) -> Glob {
-        let open_start = text.len() > 1 && text.starts_with('*');
-        let rest = if open_start { &text[1..] } else { text };
-        let open_end = rest.ends_with('*');
-        let rest = if open_end { &rest[..rest.len() - 1] } else { rest };
-        Glob { text: rest.to_owned(), open_start, open_end }
-    }
-
-    pub(super) fn fits(&self, text: &str) -> bool {
-        match (self.open_start, self.open_end) {
-            (false, false) => text == self.text,
-            (false, true) => text.starts_with(&self.text),
-            (true, false) => text.ends_with(&self.text),
-            (true, true) => text.contains(&self.text),
-        }
-    }
-}
-
-/// A text that is looked for. Small letters match both cases, a capital makes it exact.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Needle {
-    text: String,
-    is_exact: bool,
-    /// The longest run of letters and digits in it: JSON writes those as they are, so a row without it need not be parsed.
-    pub(super) probe: Probe,
-}
-
-impl Needle {
-    pub(super) fn of(text: &str) -> Needle {
-        let is_exact = text.chars().any(char::is_uppercase);
-        let text = if is_exact { text.to_owned() } else { text.to_lowercase() };
-        let runs = text.split(|it: char| !it.is_ascii_alphanumeric());
-        let probe = Probe::of(runs.max_by_key(|it| it.len()).unwrap_or_default());
-        Needle { text, is_exact, probe }
-    }
-
-    /// Whether a text has it.
-    pub(super) fn is_in(&self, text: &str) -> bool {
-        if self.is_exact { text.contains(&self.text) } else { text.to_lowercase().contains(&self.text) }
-    }
-}
-
 /// Keys, each with what may stand behind it.
 const KEYS: [(&str, &str); 20] = [
     ("verdict", "a verdict"),
@@ -198,7 +128,7 @@ const OF_TASKS: [(&str, &[Code]); 6] = [
 
 /// Gives a term its meaning.
 pub(super) struct Meaning<'m> {
-    pub(super) query: &'m str,
+    pub(super) reading: Reading<'m>,
     pub(super) view: &'m RunView,
     pub(super) columns: &'m Columns<'m>,
 }
@@ -219,7 +149,7 @@ impl Meaning<'_> {
                 Err(problem) => Err(problem),
             },
             "score" => self.task(term).and_then(|column| {
-                Ok(Test::Column(ColumnTest::Score { column, bound: self.bound(term, Unit::Plain)? }))
+                Ok(Test::Column(ColumnTest::Score { column, bound: self.reading.bound(term, Unit::Plain)? }))
             }),
             "group" => self.group(term)?,
             "node" => self.visited(term, "node", |it| it.nodes.iter().map(|it| it.id.clone()).collect()),
@@ -228,10 +158,11 @@ impl Meaning<'_> {
             "prompt" => self.variant(term, "prompt", |it| it.prompt.clone()),
             "replicate" => self.variant(term, "repetition", |it| (it.replicate + 1).to_string()),
             "id" => self
+                .reading
                 .is_or_not(term)
                 .map(|()| ColumnTest::Id(term.values.iter().map(|it| Glob::of(&it.text)).collect()))
                 .map(Test::Column),
-            "took" => self.bound(term, Unit::Time).map(|it| Test::Column(ColumnTest::Took(it))),
+            "took" => self.reading.bound(term, Unit::Time).map(|it| Test::Column(ColumnTest::Took(it))),
             "cost" => self.spent(term, Figure::Dollars, Unit::Plain),
             "tokens" => self.spent(term, Figure::Tokens, Unit::Plain),
             "latency" => self.spent(term, Figure::Latency, Unit::Time),
@@ -239,7 +170,7 @@ impl Meaning<'_> {
             "reused" => self.flag(term).map(|it| Test::Column(ColumnTest::Reused(it))),
             "flaky" => self.flag(term).map(|it| Test::Column(ColumnTest::Flaky(it))),
             "human" => self.human(key, term),
-            "why" => self.is_or_not(term).map(|()| Test::Row(RowTest::Why(needles(&term.values)))),
+            "why" => self.reading.is_or_not(term).map(|()| Test::Row(RowTest::Why(needles(&term.values)))),
             other => Err(self.unknown_key(key, other)),
         })
     }
@@ -247,35 +178,23 @@ impl Meaning<'_> {
     /// What people said: a label, or one of three words.
     fn human(&self, key: &Spanned, term: &WrittenTerm) -> Result<Test, QueryProblem> {
         if self.columns.people().is_none() {
-            return Err(self.problem(key, "`human:` is about labels of people, which are read by the viewer alone"));
+            return Err(self
+                .reading
+                .problem(key, "`human:` is about labels of people, which are read by the viewer alone"));
         }
-        self.is_or_not(term)?;
+        self.reading.is_or_not(term)?;
         Ok(Test::Column(ColumnTest::Human(term.values.iter().map(|it| it.text.clone()).collect())))
-    }
-
-    fn problem(&self, at: &Spanned, message: impl Into<String>) -> QueryProblem {
-        QueryProblem::new(self.query, at.at.clone(), message)
     }
 
     fn unknown_key(&self, key: &Spanned, name: &str) -> QueryProblem {
         if let Some((_, words)) = ELSEWHERE.iter().find(|(it, _)| *it == name) {
-            return self.problem(key, *words);
+            return self.reading.problem(key, *words);
         }
         let names = listed_all(KEYS.iter().map(|(it, _)| *it).chain(["row.PATH"]));
         let near = nearest(name, KEYS.iter().map(|(it, _)| *it)).map(str::to_owned);
-        self.problem(key, format!("there is no key `{name}`; there are {names}, and a text in quotes is looked for"))
+        self.reading
+            .problem(key, format!("there is no key `{name}`; there are {names}, and a text in quotes is looked for"))
             .meant(near)
-    }
-
-    /// That only equality makes sense.
-    fn is_or_not(&self, term: &WrittenTerm) -> Result<(), QueryProblem> {
-        match term.operator {
-            Operator::Is | Operator::IsNot => Ok(()),
-            other => {
-                let message = format!("`{other}` compares numbers; write `=` or `!=`");
-                Err(QueryProblem::new(self.query, term.at.clone(), message))
-            }
-        }
     }
 
     fn task(&self, term: &WrittenTerm) -> Result<Column, QueryProblem> {
@@ -286,11 +205,11 @@ impl Meaning<'_> {
         }
         let near = nearest(&name.text, tasks.iter().map(|it| it.id.as_str())).map(quoted_name);
         let names = listed_all(tasks.iter().map(|it| it.id.as_str()));
-        Err(self.problem(name, format!("the run has no task `{}`; it has {names}", name.text)).meant(near))
+        Err(self.reading.problem(name, format!("the run has no task `{}`; it has {names}", name.text)).meant(near))
     }
 
     fn verdict(&self, term: &WrittenTerm, column: Column, words: &[(&str, &[Code])]) -> Result<Test, QueryProblem> {
-        self.is_or_not(term)?;
+        self.reading.is_or_not(term)?;
         let mut codes = Vec::new();
         for value in &term.values {
             match words.iter().find(|(it, _)| *it == value.text) {
@@ -299,7 +218,7 @@ impl Meaning<'_> {
                     let names = listed_all(words.iter().map(|(it, _)| *it));
                     let near = nearest(&value.text, words.iter().map(|(it, _)| *it)).map(str::to_owned);
                     let message = format!("`{}` is no verdict here; there are {names}", value.text);
-                    return Err(self.problem(value, message).meant(near));
+                    return Err(self.reading.problem(value, message).meant(near));
                 }
             }
         }
@@ -307,11 +226,11 @@ impl Meaning<'_> {
     }
 
     fn label(&self, term: &WrittenTerm, column: Column) -> Result<Result<Test, QueryProblem>, ViewError> {
-        if let Err(problem) = self.is_or_not(term) {
+        if let Err(problem) = self.reading.is_or_not(term) {
             return Ok(Err(problem));
         }
         let labels = self.columns.labels(self.view, column)?;
-        let known = self.known(term, "label", &labels.texts);
+        let known = self.reading.known(term, "label", &labels.texts);
         Ok(known.map(|labels| Test::Column(ColumnTest::Label { column, labels })))
     }
 
@@ -324,14 +243,14 @@ impl Meaning<'_> {
                 true => "the suite has no `group_by`; `row.PATH=VALUE` looks into rows".to_owned(),
                 false => format!("the suite groups by {}", listed_all(paths.iter().map(String::as_str))),
             };
-            return Ok(Err(self.problem(name, message).meant(near)));
+            return Ok(Err(self.reading.problem(name, message).meant(near)));
         }
         let groups = self.columns.groups(self.view, &name.text)?;
         let Some(groups) = groups.as_ref() else {
             let message = "the run was recorded before groups were stored; `row.PATH=VALUE` looks into rows";
-            return Ok(Err(self.problem(name, message)));
+            return Ok(Err(self.reading.problem(name, message)));
         };
-        let known = self.is_or_not(term).and_then(|()| self.known(term, "value", &groups.texts));
+        let known = self.reading.is_or_not(term).and_then(|()| self.reading.known(term, "value", &groups.texts));
         Ok(known.map(|values| Test::Column(ColumnTest::Group { path: name.text.clone(), values })))
     }
 
@@ -350,31 +269,16 @@ impl Meaning<'_> {
                 true => "the suite has no scenarios".to_owned(),
                 false => format!("the scenarios are {}", listed_all(scenarios.iter().map(String::as_str))),
             };
-            return Err(self.problem(name, message).meant(near));
+            return Err(self.reading.problem(name, message).meant(near));
         };
-        self.is_or_not(term)?;
+        self.reading.is_or_not(term)?;
         let names = names(&self.view.graph(scenario));
         let part = |it: String| match what {
             "edge" => Part::Edge(names.iter().position(|name| *name == it).unwrap_or(usize::MAX)),
             _ => Part::Node(it),
         };
-        let parts = self.known(term, what, &names)?.into_iter().map(part).collect();
+        let parts = self.reading.known(term, what, &names)?.into_iter().map(part).collect();
         Ok(Test::Row(RowTest::Visited(Visited { scenario: name.text.clone(), parts })))
-    }
-
-    /// Values that the run has.
-    fn known(&self, term: &WrittenTerm, what: &str, texts: &[String]) -> Result<Vec<String>, QueryProblem> {
-        let unknown = term.values.iter().find(|it| !texts.contains(&it.text));
-        if let Some(value) = unknown {
-            let near = nearest(&value.text, texts.iter().map(String::as_str)).map(quoted_value);
-            let shown = listed_all(texts.iter().take(20).map(String::as_str));
-            let message = match texts.is_empty() {
-                true => format!("there is no {what} at all"),
-                false => format!("there is no {what} `{}`; there are {shown}", value.text),
-            };
-            return Err(self.problem(value, message).meant(near));
-        }
-        Ok(term.values.iter().map(|it| it.text.clone()).collect())
     }
 
     fn variant(
@@ -383,46 +287,36 @@ impl Meaning<'_> {
         what: &str,
         read: impl Fn(&jurat_store::run::Variant) -> String,
     ) -> Result<Test, QueryProblem> {
-        self.is_or_not(term)?;
+        self.reading.is_or_not(term)?;
         let names: Vec<String> = self.view.head().variants.iter().map(read).collect();
         let mut distinct = names.clone();
         distinct.retain(|it| !it.is_empty());
         distinct.sort_unstable();
         distinct.dedup();
-        let known = self.known(term, what, &distinct)?;
+        let known = self.reading.known(term, what, &distinct)?;
         Ok(Test::Column(ColumnTest::Variant(names.iter().map(|it| known.contains(it)).collect())))
     }
 
     fn spent(&self, term: &WrittenTerm, figure: Figure, unit: Unit) -> Result<Test, QueryProblem> {
-        Ok(Test::Column(ColumnTest::Spent { figure, bound: self.bound(term, unit)? }))
+        Ok(Test::Column(ColumnTest::Spent { figure, bound: self.reading.bound(term, unit)? }))
     }
 
     fn flag(&self, term: &WrittenTerm) -> Result<bool, QueryProblem> {
-        self.is_or_not(term)?;
+        self.reading.is_or_not(term)?;
         match term.values.as_slice() {
             [it] if it.text == "yes" => Ok(true),
             [it] if it.text == "no" => Ok(false),
-            [it, ..] => Err(self.problem(it, "write `yes` or `no`")),
-            [] => Err(QueryProblem::new(self.query, term.at.clone(), "write `yes` or `no`")),
+            [it, ..] => Err(self.reading.problem(it, "write `yes` or `no`")),
+            [] => Err(QueryProblem::new(self.reading.query, term.at.clone(), "write `yes` or `no`")),
         }
     }
 
-    fn bound(&self, term: &WrittenTerm, unit: Unit) -> Result<Bound, QueryProblem> {
-        let number = |it: &Spanned| {
-            let words =
-                if unit == Unit::Time { "a time such as `2s`, with `us`, `ms`, `s` or `m`" } else { "a number" };
-            unit.read(&it.text).ok_or_else(|| self.problem(it, format!("`{}` is not {words}", it.text)))
-        };
-        let values = term.values.iter().map(number).collect::<Result<_, _>>()?;
-        Ok(Bound { operator: term.operator, values })
-    }
-
     fn path(&self, key: &Spanned, path: &str, term: &WrittenTerm) -> Result<Test, QueryProblem> {
-        let path =
-            FieldPath::parse(path).map_err(|error| self.problem(key, format!("`{path}` is no path: {error}")))?;
+        let path = FieldPath::parse(path)
+            .map_err(|error| self.reading.problem(key, format!("`{path}` is no path: {error}")))?;
         let test = match term.operator {
             Operator::Is | Operator::IsNot => PathTest::Text(term.values.iter().map(|it| Glob::of(&it.text)).collect()),
-            _ => PathTest::Number(self.bound(term, Unit::Plain)?),
+            _ => PathTest::Number(self.reading.bound(term, Unit::Plain)?),
         };
         Ok(Test::Row(RowTest::Path { path, test }))
     }
@@ -436,29 +330,6 @@ pub fn quoted_name(name: &str) -> String {
 /// A value as queries write it.
 pub fn quoted_value(value: &str) -> String {
     super::syntax::quoted(value, |it| it.is_whitespace() || "(),".contains(it))
-}
-
-fn needles(values: &[Spanned]) -> Vec<Needle> {
-    values.iter().map(|it| Needle::of(&it.text)).collect()
-}
-
-/// How numbers are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    Plain,
-    /// In microseconds, when read.
-    Time,
-}
-
-impl Unit {
-    fn read(self, text: &str) -> Option<f64> {
-        let units = [("us", 1.0), ("µs", 1.0), ("ms", 1e3), ("s", 1e6), ("m", 6e7)];
-        let (number, factor) = match self {
-            Unit::Plain => (text, 1.0),
-            Unit::Time => units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)))?,
-        };
-        number.parse::<f64>().ok().filter(|it| it.is_finite()).map(|it| it * factor)
-    }
 }
 
 impl ColumnTest {

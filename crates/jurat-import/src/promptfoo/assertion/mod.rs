@@ -125,6 +125,10 @@ impl Taking<'_, '_> {
     /// The value as text, as promptfoo compares it.
     fn text(&self) -> Result<String, String> {
         match self.needed()? {
+            // Text files end with a line break that promptfoo does not compare.
+            Val::Str(text) if text.starts_with("file://") && text.ends_with(".txt") => {
+                self.places.text(text).map(|(_, content)| content.trim().to_owned())
+            }
             Val::Str(text) if text.starts_with("file://") => self.places.text(text).map(|(_, content)| content),
             Val::Str(text) if text.starts_with("package:") => Err("its value is made by code".to_owned()),
             other => Ok(plain(other)),

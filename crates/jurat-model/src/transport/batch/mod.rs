@@ -31,7 +31,7 @@ use self::ledger::{Ledger, Record};
 pub(crate) use self::protocol::BatchApi;
 use self::protocol::Item;
 use super::meter::Reserved;
-use super::{Bound, Failed, Failures, Meter, Settled, Transport, may_be_repeated, unless_closed};
+use super::{Bound, Failed, Failures, Meter, Settled, Transport, bounding_price, may_be_repeated, unless_closed};
 use crate::codec::Reply;
 use crate::model::{Kind, Model};
 use crate::price::{Price, cost};
@@ -201,7 +201,8 @@ impl Batches {
         };
         let n_bytes = encoded.as_ref().map_or(0, |it| it.body.len() as u64);
         let price = model.price.as_ref().map(Price::halved);
-        let bound = Bound { input_tokens: n_bytes, output_tokens: model.max_tokens, price };
+        let bound_price = bounding_price(price.as_ref(), request);
+        let bound = Bound { input_tokens: n_bytes, output_tokens: model.max_tokens, price: bound_price };
         let mut failures = Failures { model, role: &request.model, class: FaultClass::Other, failed: Vec::new() };
         let ticket = Ticket::enter(self, asked.key, model);
         loop {
@@ -231,7 +232,7 @@ impl Batches {
                         None => reply.cost_usd,
                     };
                     reserved.settle(Settled::Answer { usage: reply.usage, cost_usd });
-                    return transport.answer(*reply, cost_usd, Duration::ZERO, failures.failed);
+                    return transport.checked((&**model, request), *reply, cost_usd, Duration::ZERO, failures);
                 }
                 Got::Failed(error) => {
                     reserved.settle(if error.may_cost { Settled::Unknown } else { Settled::Nothing });
