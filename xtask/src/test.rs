@@ -42,10 +42,11 @@ const BEHIND: &[Step] = &[
     Step::full("installation", Work::Chore(&["install"])),
     Step::full("fuzz targets", Work::Chore(&["fuzz", "--seconds", "5", "--quiet"])),
     Step::full("instructions", Work::Chore(&["bench", "gate"])),
+    Step::full("viewer in a browser", Work::Chore(&["browser"])).after(&[TEST_PROGRAMS]),
+    // The short ones are last: the lane that is done first takes them.
     Step::full("real models", Work::Chore(&["servers", "test"])).after(&[TEST_PROGRAMS]),
     Step::full("shared journal", Work::Chore(&["postgres"])).after(&[TEST_PROGRAMS]),
     Step::full("real agents", Work::Chore(&["agents", "some"])).after(&[TEST_PROGRAMS]),
-    Step::full("viewer in a browser", Work::Chore(&["browser"])).after(&[TEST_PROGRAMS]),
 ];
 
 const TEST_PROGRAMS: &str = "test programs";

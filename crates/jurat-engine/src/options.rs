@@ -458,7 +458,12 @@ impl RecordedOptions {
         let limit = self.limit.map(|it| format!("`--limit {it}`"));
         let filter = self.filter.as_ref().map(|it| format!("`--filter {it}`"));
         let tags = (!self.tags.is_empty()).then(|| format!("`--tag {}`", self.tags.join(",")));
-        limit.into_iter().chain(filter).chain(tags).chain(self.rerun.clone()).collect()
+        limit
+            .into_iter()
+            .chain(filter)
+            .chain(tags)
+            .chain(self.rerun.as_ref().map(|it| format!("`--rerun`: {it}")))
+            .collect()
     }
 
     /// The options as a document.

@@ -1,8 +1,10 @@
 //! Steps side by side: each lane is a list of steps, and lanes run at the same time.
 //!
-//! The first lane prints as it works. What the steps of the others print is saved, and shown when they end. The first step
-//! that fails ends all of them.
+//! The first lane prints as it works. What the steps of the others print is saved, and shown when they end. A lane that has
+//! no more steps takes those at the end of another, so that none waits while there is work. The first step that fails ends
+//! all of them.
 
+use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -34,8 +36,16 @@ struct State {
     failure: Option<Failure>,
 }
 
+impl State {
+    fn has_passed(&self, steps: &[&str]) -> bool {
+        steps.iter().all(|it| self.passed.iter().any(|(name, _)| name == it))
+    }
+}
+
 #[derive(Default)]
 struct Board {
+    /// The steps that have not started, by their lanes.
+    lanes: Mutex<Vec<VecDeque<Task>>>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -50,12 +60,13 @@ enum Output {
 /// Runs all lanes to their end, or to the first failure. Returns the steps with their times, in the order in which they
 /// ended.
 pub(super) fn run(lanes: Vec<Vec<Task>>) -> Result<Vec<(&'static str, Duration)>, Failure> {
-    let board = Board::default();
+    let n_lanes = lanes.len();
+    let lanes = lanes.into_iter().map(VecDeque::from).collect();
+    let board = Board { lanes: Mutex::new(lanes), ..Board::default() };
     thread::scope(|scope| {
-        for (ix, lane) in lanes.into_iter().enumerate() {
-            let output = if ix == 0 { Output::Shown } else { Output::Saved };
+        for lane in 0..n_lanes {
             let board = &board;
-            scope.spawn(move || lane.into_iter().all(|it| board.perform(it, output)));
+            scope.spawn(move || while board.next(lane).is_some_and(|(task, output)| board.perform(task, output)) {});
         }
     });
     let State { passed, failure } = board.state.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -63,6 +74,18 @@ pub(super) fn run(lanes: Vec<Vec<Task>>) -> Result<Vec<(&'static str, Duration)>
 }
 
 impl Board {
+    /// The next step of a lane, or the last of another one that may start.
+    fn next(&self, lane: usize) -> Option<(Task, Output)> {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = lanes[lane].pop_front() {
+            return Some((own, if lane == 0 { Output::Shown } else { Output::Saved }));
+        }
+        let state = self.state();
+        let may_start = |it: &&mut VecDeque<Task>| it.back().is_some_and(|it| state.has_passed(it.after));
+        let taken = lanes.iter_mut().find(may_start)?.pop_back()?;
+        Some((taken, Output::Saved))
+    }
+
     /// Performs a step once it may start. Returns whether the lane continues.
     fn perform(&self, task: Task, output: Output) -> bool {
         if !self.may_start(task.after) {
@@ -76,9 +99,7 @@ impl Board {
 
     /// Waits for other steps. Returns false if one has failed.
     fn may_start(&self, after: &[&str]) -> bool {
-        let waits = |state: &mut State| {
-            state.failure.is_none() && after.iter().any(|it| state.passed.iter().all(|(name, _)| name != it))
-        };
+        let waits = |state: &mut State| state.failure.is_none() && !state.has_passed(after);
         let state = self.changed.wait_while(self.state(), waits).unwrap_or_else(PoisonError::into_inner);
         state.failure.is_none()
     }
@@ -169,6 +190,27 @@ mod tests {
     fn a_step_waits_for_those_that_it_needs() {
         let lanes = vec![vec![task("a", &["x"], "true"), task("b", &[], "true")], vec![task("x", &[], "true")]];
         assert_eq!(names(&run(lanes).expect("all pass")), ["x", "a", "b"]);
+    }
+
+    #[test]
+    fn a_lane_without_steps_takes_the_last_of_another() {
+        // Each end of the pipe waits for the other, so `a` and `c` must run beside each other.
+        let pipe = std::env::temp_dir().join(format!("jurat-lanes-{}", std::process::id()));
+        assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo is there").success());
+        let pipe = pipe.display().to_string();
+        let lanes = vec![
+            vec![task("x", &[], "true")],
+            vec![
+                task("a", &[], &format!("cat '{pipe}'")),
+                task("b", &[], "true"),
+                task("c", &["x"], &format!("echo > '{pipe}'")),
+            ],
+        ];
+        let passed = run(lanes);
+        fs::remove_file(&pipe).expect("the pipe is there");
+        let mut passed = names(&passed.expect("all pass"));
+        passed.sort_unstable();
+        assert_eq!(passed, ["a", "b", "c", "x"]);
     }
 
     #[test]

@@ -66,6 +66,8 @@ fn a_policy_that_is_wrong_is_refused_with_its_place() {
     verdict(&folder, "{ id: a, at_least: 0.8, better: 0.1 }", &[], 2, "one thing that must hold");
     verdict(&folder, "{ id: a, at_least: 0.8, score: true }", &[], 2, "`score` is for `not_worse` and `better`");
     verdict(&folder, "{ id: a, not_worse: 3 }", &[], 2, "3 percentage points are `not_worse: 0.03`");
+    verdict(&folder, "{ id: a, not_worse: 1 }", &[], 2, "1 percentage point is `not_worse: 0.01`");
+    verdict(&folder, "{ id: a, better: 1 }", &[], 2, "1 percentage point is `better: 0.01`");
     verdict(&folder, "{ id: a, task: none, at_least: 0.8 }", &[], 6, "NEW has no task `none`");
     let ended = folder.jurat(&["gate", "latest"]);
     assert_eq!(ended.code, Some(2));
@@ -74,13 +76,21 @@ fn a_policy_that_is_wrong_is_refused_with_its_place() {
 
 /// A folder with the baseline `main.jsonl` of 100 rows that passed, and a latest run over rows as they are afterwards, by this task.
 fn changed(before: impl Fn(usize) -> String, after: impl Fn(usize) -> Option<String>, task: &str) -> Folder {
-    let suite = |task: &str| format!("suite: answers\nrecords: rows.jsonl\nquestion: [q]\ntasks: [{task}]\n");
+    changed_tasks(before, after, (GOOD, task))
+}
+
+fn changed_tasks(
+    before: impl Fn(usize) -> String,
+    after: impl Fn(usize) -> Option<String>,
+    tasks: (&str, &str),
+) -> Folder {
+    let suite = |tasks: &str| format!("suite: answers\nrecords: rows.jsonl\nquestion: [q]\ntasks: [{tasks}]\n");
     let lines =
         |row: &dyn Fn(usize) -> Option<String>| (0..100).filter_map(row).map(|it| it + "\n").collect::<String>();
-    let folder = Folder::with("suite.yaml", suite(GOOD)).and("rows.jsonl", lines(&|it| Some(before(it))));
+    let folder = Folder::with("suite.yaml", suite(tasks.0)).and("rows.jsonl", lines(&|it| Some(before(it))));
     assert_eq!(folder.jurat(&["run", "suite.yaml"]).code, Some(0));
     assert_eq!(folder.jurat(&["export", "latest", "--to", "baseline", "-o", "main.jsonl"]).code, Some(0));
-    let folder = folder.and("suite.yaml", suite(task)).and("rows.jsonl", lines(&after));
+    let folder = folder.and("suite.yaml", suite(tasks.1)).and("rows.jsonl", lines(&after));
     assert!(matches!(folder.jurat(&["run", "suite.yaml"]).code, Some(0 | 1 | 3)));
     folder
 }
@@ -95,6 +105,10 @@ fn row(it: usize, answer: &str) -> String {
     format!("{{\"id\":\"r{it}\",\"q\":\"q{it}\",\"a\":\"{answer}\"}}")
 }
 
+fn nameless_row(it: usize, answer: &str) -> String {
+    format!("{{\"q\":\"q{it}\",\"a\":\"{answer}\"}}")
+}
+
 /// The answer of every fourth row got worse.
 fn answer(it: usize) -> &'static str {
     if it.is_multiple_of(4) { "bad" } else { "good" }
@@ -106,8 +120,7 @@ const BASE: [&str; 2] = ["--base", "main.jsonl"];
 
 #[test]
 fn rows_that_are_not_compared_leave_a_gate_undecided() {
-    let nameless = |it: usize, answer: &str| format!("{{\"q\":\"q{it}\",\"a\":\"{answer}\"}}");
-    let nameless = changed(|it| nameless(it, "good"), |it| Some(nameless(it, answer(it))), GOOD);
+    let nameless = changed(|it| nameless_row(it, "good"), |it| Some(nameless_row(it, answer(it))), GOOD);
     for condition in [MARGIN, NO_NEW] {
         verdict(&nameless, condition, &BASE, 6, "NEW does not have 25 of 100 rows of BASE: rows without an `id`");
     }
@@ -115,7 +128,84 @@ fn rows_that_are_not_compared_leave_a_gate_undecided() {
     verdict(&some, MARGIN, &BASE, 6, "NEW does not have 25 of 100 rows of BASE: run the same rows");
     verdict(&some, "{ id: same, not_worse: 0.1, allow: [rows] }", &BASE, 0, "pass: 1 condition is met");
     let few = changed(good, |it| (it != 7).then(|| good(it)), GOOD);
-    verdict(&few, "{ id: same, not_worse: 0.1 }", &BASE, 0, "pass: 1 condition is met");
+    verdict(&few, "{ id: same, not_worse: 0.1 }", &BASE, 0, "and 1 of 100 rows of BASE is not compared");
+    // Each row counts there, and the one that is missing may be the one that fails now.
+    verdict(&few, NO_NEW, &BASE, 6, "NEW does not have 1 of 100 rows of BASE: run the same rows");
+    // The first row has an id, and those that changed have none.
+    let mixed = |it: usize, answer: &str| if it == 0 { row(it, "good") } else { nameless_row(it, answer) };
+    let mixed = changed(|it| mixed(it, "good"), |it| Some(mixed(it, if it < 4 { "bad" } else { "good" })), GOOD);
+    verdict(&mixed, MARGIN, &BASE, 6, "NEW does not have 3 of 100 rows of BASE: rows without an `id`");
+}
+
+/// Two rows of a hundred are critical.
+fn tagged(it: usize, answer: &str) -> String {
+    let tags = if it < 2 { ",\"tags\":[\"critical\"]" } else { "" };
+    format!("{{\"id\":\"r{it}\",\"q\":\"q{it}\",\"a\":\"{answer}\"{tags}}}")
+}
+
+#[test]
+fn rows_that_a_condition_selects_in_base_are_not_lost_in_silence() {
+    const CRITICAL: &str = "{ id: critical, tag: critical, no_new_failures: true }";
+    const RATE: &str = "{ id: critical, tag: critical, not_worse: 0.9 }";
+    let good = |it: usize| tagged(it, "good");
+    let same = changed(good, |it| Some(good(it)), GOOD);
+    verdict(&same, CRITICAL, &BASE, 0, "pass: 1 condition is met");
+    let removed = changed(good, |it| (it != 0).then(|| good(it)), GOOD);
+    let untagged = changed(good, |it| Some(if it == 0 { row(it, "bad") } else { good(it) }), GOOD);
+    let other = "{\"id\":\"r0\",\"q\":\"another\",\"a\":\"bad\",\"tags\":[\"critical\"]}";
+    let edited = changed(good, |it| Some(if it == 0 { other.to_owned() } else { good(it) }), GOOD);
+    for condition in [CRITICAL, RATE] {
+        verdict(&removed, condition, &BASE, 6, "NEW does not have 1 of 2 rows of BASE that it selects");
+        verdict(&untagged, condition, &BASE, 6, "1 of 2 rows of BASE that it selects do not have its tag or value");
+        verdict(&edited, condition, &BASE, 6, "1 of 2 rows of BASE that it selects have another content in NEW");
+    }
+    verdict(&removed, "{ id: critical, tag: critical, no_new_failures: true, allow: [rows] }", &BASE, 0, "none of 1");
+}
+
+#[test]
+fn a_run_that_stopped_early_lost_the_rows_that_its_data_does_not_have() {
+    let gates = "gates: { conditions: [{ id: same, not_worse: 0.3 }] }\n";
+    let suite = format!("suite: answers\nrecords: rows.jsonl\nquestion: [q]\ntasks: [{GOOD}]\n{gates}");
+    let rows = |row: &dyn Fn(usize) -> Option<String>| (0..400).filter_map(row).map(|it| it + "\n").collect::<String>();
+    let stopped = |row: &dyn Fn(usize) -> Option<String>| {
+        let folder = Folder::with("suite.yaml", suite.as_str()).and("rows.jsonl", rows(&|it| Some(good(it))));
+        assert_eq!(folder.jurat(&["run", "suite.yaml"]).code, Some(0));
+        assert_eq!(folder.jurat(&["export", "latest", "--to", "baseline", "-o", "main.jsonl"]).code, Some(0));
+        let folder = folder.and("rows.jsonl", rows(row));
+        folder.jurat(&["run", "suite.yaml", "--seed", "5", "--gate", "--stop-when", "decided", "--base", "main.jsonl"])
+    };
+    let whole = stopped(&|it| Some(good(it)));
+    assert_eq!(whole.code, Some(0), "{}{}", whole.stdout, whole.stderr);
+    assert!(whole.stdout.contains("of 400 rows"), "{}", whole.stdout);
+    let without = stopped(&|it| (answer(it) == "good").then(|| good(it)));
+    assert_eq!(without.code, Some(6), "{}{}", without.stdout, without.stderr);
+    assert!(without.stdout.contains("did not have 100 of 400 rows of BASE"), "{}", without.stdout);
+}
+
+#[test]
+fn a_gate_on_a_part_of_the_rows_says_so() {
+    let folder = with_run(Folder::empty(), 100, 95);
+    for arguments in [["--filter", "status == \"paid\""], ["--limit", "90"], ["--tag", "critical"]] {
+        let ended = folder.jurat(&[&["run", "suite.yaml"][..], &arguments].concat());
+        let selected = format!("{} {}", arguments[0], arguments[1]);
+        assert!(
+            ended.stdout.contains(&format!("only a part of the rows was selected: `{selected}`")),
+            "{}",
+            ended.stdout
+        );
+        verdict(&folder, "{ id: all, all_pass: true }", &[], 0, &format!("of a part of the rows (`{selected}`)"));
+    }
+}
+
+#[test]
+fn a_task_rests_on_the_tasks_that_it_reads() {
+    let group = "{ id: any, group: { any: [good] } }";
+    let before = format!("{GOOD}, {group}");
+    let after = format!("{{ id: good, field_path: a, operator: is_not_empty }}, {group}");
+    let folder = changed_tasks(good, |it| Some(row(it, answer(it))), (&before, &after));
+    let condition = "{ id: group, task: any, no_new_failures: true }";
+    verdict(&folder, condition, &BASE, 6, "the task changed");
+    verdict(&folder, "{ id: group, task: any, no_new_failures: true, allow: [task] }", &BASE, 0, "none of 100");
 }
 
 #[test]
@@ -128,13 +218,17 @@ fn cases_that_other_tasks_judge_leave_a_gate_undecided() {
     let other = changed(good, |it| Some(row(it, answer(it))), "{ id: said, field_path: a, operator: is_not_empty }");
     verdict(&other, MARGIN, &BASE, 6, "only BASE has the task `good`");
     verdict(&other, "{ id: each, task: '*', not_worse: 0.03 }", &BASE, 6, "NEW has no task `good`");
+    let both = format!("{GOOD}, {{ id: said, field_path: a, operator: is_not_empty }}");
+    let fewer = changed_tasks(good, |it| Some(good(it)), (&both, GOOD));
+    verdict(&fewer, "{ id: each, task: '*', not_worse: 0.1 }", &BASE, 6, "`allow: [task]` leaves such tasks out");
+    verdict(&fewer, "{ id: each, task: '*', not_worse: 0.1, allow: [task] }", &BASE, 0, "pass: 1 condition is met");
 }
 
 #[test]
 fn cases_that_could_not_be_judged_are_the_reason() {
     let without = |it: usize| format!("{{\"id\":\"r{it}\",\"q\":\"q{it}\"}}");
     let folder = changed(good, |it| Some(if answer(it) == "bad" { without(it) } else { good(it) }), GOOD);
-    verdict(&folder, "{ id: same, not_worse: 0.1 }", &BASE, 6, "25 could not be judged, and might decide it");
+    verdict(&folder, "{ id: same, not_worse: 0.1 }", &BASE, 6, "25 cases could not be judged, and might decide it");
 }
 
 #[test]

@@ -223,6 +223,11 @@ pub struct Selector {
 }
 
 impl Selector {
+    /// Whether it selects some of the rows by what they hold.
+    pub fn selects_rows(&self) -> bool {
+        self.slice.is_some() || self.tag.is_some()
+    }
+
     /// In words, for reports; empty for all cases.
     pub fn words(&self) -> String {
         let text = |it: &Option<Spanned<String>>| it.as_ref().map(|it| it.value.clone());
@@ -561,22 +566,23 @@ fn reading_fits(
     None
 }
 
-/// Whether a margin is one: pass rates differ by 1 at most, so a larger one, meant in points, would always pass.
+/// Whether a margin is one: pass rates differ by 1 at most, so a margin of 1 or more, meant in points, would decide nothing: `not_worse` would always pass.
 fn margin_fits(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Kind, selector: &Selector) -> Option<()> {
     let (margin, key) = match kind {
         Kind::NotWorse(margin) => (margin, &NOT_WORSE.key),
         Kind::Better(margin) => (margin, &BETTER.key),
         _ => return Some(()),
     };
-    if margin <= 1.0 || selector.is_score {
+    if margin < 1.0 || selector.is_score {
         return Some(());
     }
-    let message = format!("`{}` is a share of all cases, at most 1, not {margin}", key.name);
+    let message = format!("`{}` is a share of all cases, less than 1, not {margin}", key.name);
     let problem = Problem::new(&codes::WRONG_VALUE, message);
     let problem =
         fields.node(key).map_or(problem.clone(), |it| problem.at(it.span, "a pass rate cannot differ by more"));
     let help = format!(
-        "{margin} percentage points are `{}: {}`; a score has `score: true` and its `task`",
+        "{margin} percentage point{} `{}: {}`; a score has `score: true` and its `task`",
+        if margin == 1.0 { " is" } else { "s are" },
         key.name,
         margin / 100.0
     );

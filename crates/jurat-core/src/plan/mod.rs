@@ -238,6 +238,14 @@ pub struct PlannedTask {
     pub on: CaseSet,
 }
 
+impl PlannedTask {
+    /// The tasks whose results it rests on: those that it waits for, and the members of a group.
+    pub fn rests_on(&self) -> impl Iterator<Item = TaskIx> {
+        let members: &[(TaskIx, f64)] = if let Work::Group(group) = &self.work { &group.members } else { &[] };
+        self.depends_on.iter().copied().chain(members.iter().map(|it| it.0))
+    }
+}
+
 impl Plan {
     /// The places of the tasks, in the order they were written.
     pub fn task_ixs(&self) -> impl ExactSizeIterator<Item = TaskIx> + use<> {

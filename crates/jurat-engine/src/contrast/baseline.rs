@@ -98,6 +98,9 @@ struct CaseLine {
     groups: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
+    /// Whether the id is that of the row's content. Older baselines say that of all rows alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    by_content: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     subject: Option<Amount>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,7 +129,7 @@ pub(super) fn write(table: &dyn Table, out: &mut dyn Write) -> Result<(), Baseli
     for path in table.group_by().into_iter().chain(table.cluster_by()) {
         groups.extend(table.values(&path)?.map(|values| (path.to_string(), values)));
     }
-    let n_variants = table.n_variants();
+    let (n_variants, nameless) = (table.n_variants(), table.nameless()?);
     for case in 0..codes[0].len() {
         let is_meant = table.variants().iter().any(|it| it.0 == case % n_variants);
         if codes[0][case].is_none() || !is_meant {
@@ -149,6 +152,7 @@ pub(super) fn write(table: &dyn Table, out: &mut dyn Write) -> Result<(), Baseli
             answer: of_case.map(|it| it.answer).filter(|it| *it != 0).map(|it| format!("{it:032x}")),
             groups: groups.iter().filter_map(|(path, it)| Some((path.clone(), it.get(row)?.to_owned()))).collect(),
             tags: table.tags(number)?,
+            by_content: nameless.contains(&row),
             subject: amount(|it| it.subject),
             judging: amount(|it| it.judging),
         };
@@ -351,6 +355,11 @@ impl Table for BaselineTable {
 
     fn is_by_content(&self) -> Result<bool, ViewError> {
         Ok(self.head.by_content)
+    }
+
+    fn nameless(&self) -> Result<HashSet<u64>, ViewError> {
+        let is_nameless = |it: &&CaseLine| self.head.by_content || it.by_content;
+        Ok(self.cases.iter().flatten().filter(is_nameless).map(|it| it.n / self.n()).collect())
     }
 
     fn codes(&self, column: Column) -> Result<Vec<Option<Code>>, ViewError> {

@@ -30,7 +30,7 @@ pub enum CompareError {
     #[error("rows {} and {} of `{side}` have the same id; rows are paired by id, so each may have it once", rows.0, rows.1)]
     Duplicate { side: String, rows: (u64, u64) },
     #[error(
-        "the clusters of `{side}` are not known: some of its rows cannot be read, because their file has changed or is elsewhere since the run; run it again with `cluster_by: {path}` in the suite"
+        "the clusters of `{side}` are not known: some of its rows cannot be read, because their file was changed or moved since the run; run it again with `cluster_by: {path}` in the suite"
     )]
     ClustersUnknown { side: String, path: String },
     #[error("a side has more rows than can be compared (4,294,967,295)")]

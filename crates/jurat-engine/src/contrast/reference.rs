@@ -1,6 +1,6 @@
 //! BASE as a run that is in progress sees it: the result of each of its rows in BASE.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jurat_core::contrast::Repetitions;
 use jurat_store::run::{Code, Column as RunColumn, Variant};
@@ -53,6 +53,18 @@ impl Reference {
         let row = *self.rows.get(&key)?;
         let was = self.questions.get(row as usize * self.side.0.n_variants()).copied().unwrap_or_default();
         (was == 0 || question == 0 || was == question).then_some(row)
+    }
+
+    /// The rows that are not among these, and how many there are in all.
+    pub(crate) fn without(&self, paired: &HashSet<u32>) -> (HashSet<u64>, u64) {
+        let lost = self.rows.values().filter(|it| !paired.contains(it)).map(|it| u64::from(*it)).collect();
+        (lost, self.rows.len() as u64)
+    }
+
+    /// Whether rows hold what was answered, and one of these has no id: then another answer makes another row.
+    pub(crate) fn hold_answers(&self, rows: &HashSet<u64>) -> Result<bool, ViewError> {
+        let holds_answers = !rows.is_empty() && self.side.0.recorded()?.iter().any(|it| *it != 0);
+        Ok(holds_answers && !self.side.0.nameless()?.is_disjoint(rows))
     }
 
     pub(crate) fn codes(&self, column: RunColumn) -> Result<Vec<Option<Code>>, ViewError> {

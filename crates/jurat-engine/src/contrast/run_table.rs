@@ -176,6 +176,21 @@ impl Table for RunTable {
         &self.tasks
     }
 
+    fn upstream(&self, task: &str) -> Vec<&str> {
+        let plan = self.view.plan();
+        let own = self.tasks.iter().position(|it| it.id == task);
+        let (mut open, mut found) = (Vec::from_iter(own), Vec::new());
+        while let Some(ix) = open.pop() {
+            for it in plan.tasks[ix].rests_on().map(TaskIx::index) {
+                if !found.contains(&it) {
+                    found.push(it);
+                    open.push(it);
+                }
+            }
+        }
+        found.into_iter().map(|it| self.tasks[it].id.as_str()).collect()
+    }
+
     fn judge_parts(&self, column: Column) -> Option<JudgeParts> {
         column.task().map(|it| judge_parts(&self.view, it).0)
     }
@@ -187,6 +202,18 @@ impl Table for RunTable {
     fn is_by_content(&self) -> Result<bool, ViewError> {
         let first = self.view.reader().identities().next().transpose()?;
         Ok(first.is_some_and(|it| !it.has_own_id))
+    }
+
+    fn nameless(&self) -> Result<HashSet<u64>, ViewError> {
+        let n = self.n_variants() as u64;
+        let mut rows = HashSet::new();
+        for identity in self.view.reader().identities() {
+            let identity = identity?;
+            if !identity.has_own_id {
+                rows.insert(identity.case_ix.0 / n);
+            }
+        }
+        Ok(rows)
     }
 
     fn codes(&self, column: Column) -> Result<Vec<Option<Code>>, ViewError> {

@@ -31,6 +31,11 @@ pub(super) trait Table {
 
     fn tasks(&self) -> &[TaskInfo];
 
+    /// The tasks that a task rests on, directly or through others. A baseline does not have them.
+    fn upstream(&self, _task: &str) -> Vec<&str> {
+        Vec::new()
+    }
+
     /// What the verdicts of the task in a column rest on, part by part; `None` where the definition itself is not there.
     fn judge_parts(&self, column: Column) -> Option<JudgeParts>;
 
@@ -39,6 +44,9 @@ pub(super) trait Table {
 
     /// Whether rows are known by their content alone.
     fn is_by_content(&self) -> Result<bool, ViewError>;
+
+    /// The rows without an `id`: their content is their id.
+    fn nameless(&self) -> Result<HashSet<u64>, ViewError>;
 
     fn codes(&self, column: Column) -> Result<Vec<Option<Code>>, ViewError>;
 

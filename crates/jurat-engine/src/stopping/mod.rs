@@ -9,6 +9,8 @@ mod index;
 mod record;
 mod watch;
 
+use std::collections::HashSet;
+
 use jurat_core::gate::{Condition, Policy};
 use jurat_core::statistics::Confidence;
 use jurat_core::stopping::{Monitor, Monitored, Monitoring, Risk, StopWhen, UnknownRule};
@@ -22,7 +24,7 @@ use crate::rows::Selection;
 use crate::view::ViewError;
 use crate::{Definition, RunError};
 
-pub(crate) use record::{ConditionRecord, StoppingRecord};
+pub(crate) use record::{ConditionRecord, LostRowsRecord, StoppingRecord};
 pub(crate) use watch::StopWatch;
 
 use condition::Watched;
@@ -131,11 +133,23 @@ pub(crate) fn watch(
         base_run: base.as_ref().map(|it| it.1.run_id().to_owned()),
         of: index.order().n_steps() as u64,
         n_rows: index.n_rows() as u64,
+        lost_rows: base.as_ref().map(|it| lost_rows(&it.1, &index)).transpose()?,
         confidence: policy.confidence.level(),
         conditions: records,
         ..StoppingRecord::default()
     };
     Ok(StopWatch::new(index, watched, layout, monitoring, design))
+}
+
+/// The rows of BASE that no row of the data is the partner of.
+fn lost_rows(base: &Reference, index: &RowIndex) -> Result<LostRowsRecord, StopError> {
+    let partner = |turn: u32| {
+        let row = index.at_turn(turn);
+        base.row(row.key, row.question)
+    };
+    let paired: HashSet<u32> = (0..index.n_rows() as u32).filter_map(partner).collect();
+    let (lost, of) = base.without(&paired);
+    Ok(LostRowsRecord { n: lost.len() as u64, of, are_answers: base.hold_answers(&lost)? })
 }
 
 /// Conditions on each task are one for each counted task.

@@ -20,6 +20,9 @@ pub struct StoppingRecord {
     /// How many steps there are, and how many rows.
     pub(crate) of: u64,
     pub(crate) n_rows: u64,
+    /// The rows of BASE that the data of this run does not have. Older runs do not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lost_rows: Option<LostRowsRecord>,
     /// The confidence of the sequence of the pass rate.
     pub(crate) confidence: f64,
     /// What ended the run; absent when it went to its end.
@@ -33,6 +36,16 @@ pub struct StoppingRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sequence: Option<(f64, f64)>,
     pub(crate) conditions: Vec<ConditionRecord>,
+}
+
+/// The rows of BASE without a partner among all rows of a run, also those that it did not run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct LostRowsRecord {
+    pub(crate) n: u64,
+    pub(crate) of: u64,
+    /// Whether some of them have no id, so that another answer makes another row.
+    pub(crate) are_answers: bool,
 }
 
 /// A monitored condition.

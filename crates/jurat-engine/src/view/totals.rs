@@ -330,9 +330,10 @@ fn observed(view: &RunView, whole: Option<&Whole>) -> Result<Observed, ViewError
         n_failed_requests: taken.map_or(0, |it| it.failed_requests),
         n_truncated: taken.map_or(0, |it| it.truncated),
         resumed: view.reader.document(crate::run::RESUMED)?.is_some(),
-        replay_of: options.replay_of,
+        replay_of: options.replay_of.clone(),
         unsafe_code: options.unsafe_code,
         notes: [
+            selected(&options),
             options.unsafe_host.then(|| ON_HOST.to_owned()),
             options.batch.then(|| IN_BATCHES.to_owned()),
             taken.and_then(truncated),
@@ -342,6 +343,12 @@ fn observed(view: &RunView, whole: Option<&Whole>) -> Result<Observed, ViewError
         .flatten()
         .collect(),
     })
+}
+
+/// That only some of the rows ran, so that nothing is known of the others.
+fn selected(options: &RecordedOptions) -> Option<String> {
+    let words = options.selection_words();
+    (!words.is_empty()).then(|| format!("only a part of the rows was selected: {}", words.join(", ")))
 }
 
 /// That responses were cut off, which a score may be due to.

@@ -63,7 +63,7 @@ pub fn sentence(note: &Note, contrast: &Contrast) -> String {
         }
         Finding::RowsNotRead => {
             format!(
-                "{was} could not be read, because their file has changed or is elsewhere since the run; there are no slices by it"
+                "{was} could not be read, because their file was changed or moved since the run; there are no slices by it"
             )
         }
     }

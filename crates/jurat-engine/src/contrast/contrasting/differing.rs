@@ -1,5 +1,7 @@
 //! What differs between two sides beside what was answered, as far as it is known case by case.
 
+use std::collections::HashSet;
+
 use jurat_core::contrast::provenance::{Finding, Note};
 use jurat_format::problem::listed_all;
 
@@ -10,14 +12,29 @@ use crate::contrast::table::{Asked, Table};
 use crate::view::ViewError;
 
 /// Rows of BASE that are not compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::contrast) struct LostRows {
     /// NEW does not have them.
     pub(in crate::contrast) absent: usize,
     /// NEW has others under their ids.
     pub(in crate::contrast) changed: usize,
+    /// Both runs have them, and a condition selects them in BASE only.
+    pub(in crate::contrast) left: usize,
     pub(in crate::contrast) of: usize,
-    /// Whether rows are paired by their content, and that has the answer: then just those are lost whose answer is another one.
+    /// Whether some of them are paired by their content, and that has the answer: then just those are lost whose answer is another one.
     pub(in crate::contrast) are_answers: bool,
+}
+
+impl LostRows {
+    pub(in crate::contrast) fn n(&self) -> usize {
+        self.absent + self.changed + self.left
+    }
+}
+
+/// The rows that a condition selects, by their numbers in each run.
+pub(in crate::contrast) struct SelectedRows {
+    pub(in crate::contrast) base: HashSet<u64>,
+    pub(in crate::contrast) new: HashSet<u64>,
 }
 
 impl Contrasting<'_> {
@@ -48,16 +65,26 @@ impl Contrasting<'_> {
         Ok(())
     }
 
-    /// The rows of BASE that are not compared.
-    pub(in crate::contrast) fn lost(&self) -> Result<LostRows, CompareError> {
-        let changed = self.differing.iter().filter(|it| **it).count();
-        let is_recorded = |it: &dyn Table| Ok::<bool, ViewError>(it.recorded()?.iter().any(|it| *it != 0));
-        Ok(LostRows {
-            absent: self.rows.only_base.len(),
-            changed: if self.options.include_changed { 0 } else { changed },
-            of: self.rows.shared.len() + self.rows.only_base.len(),
-            are_answers: self.base.is_by_content()? && self.new.is_by_content()? && is_recorded(self.base)?,
-        })
+    /// The rows of BASE that are not compared, of all or of those that a condition selects.
+    pub(in crate::contrast) fn lost(&self, selected: Option<&SelectedRows>) -> Result<LostRows, CompareError> {
+        let in_base = |row: u32| selected.is_none_or(|it| it.base.contains(&u64::from(row)));
+        let in_new = |row: u32| selected.is_none_or(|it| it.new.contains(&u64::from(row)));
+        let is_changed = |place: usize| !self.options.include_changed && self.differing.get(place) == Some(&true);
+        let absent: HashSet<u64> =
+            self.rows.only_base.iter().filter(|it| in_base(**it)).map(|it| u64::from(*it)).collect();
+        let (mut changed, mut left, mut of) = (0, 0, absent.len());
+        for (place, (_, new)) in self.rows.shared.iter().enumerate().filter(|it| in_base(it.1.0)) {
+            of += 1;
+            changed += usize::from(is_changed(place));
+            left += usize::from(!is_changed(place) && !in_new(*new));
+        }
+        let are_answers = !absent.is_empty() && self.holds_answers()? && !self.base.nameless()?.is_disjoint(&absent);
+        Ok(LostRows { absent: absent.len(), changed, left, of, are_answers })
+    }
+
+    /// Whether the rows of BASE hold the answers that are judged.
+    fn holds_answers(&self) -> Result<bool, ViewError> {
+        Ok(self.base.recorded()?.iter().any(|it| *it != 0))
     }
 
     /// Finds judges that others served.

@@ -19,7 +19,7 @@ use jurat_format::value::FieldPath;
 use jurat_store::run::{Code, Column as RunColumn, Variant};
 
 pub(super) use changes::{CRITICAL, change_side, task_change};
-pub(super) use differing::LostRows;
+pub(super) use differing::{LostRows, SelectedRows};
 pub(super) use lines::mean_score;
 pub(super) use part::Part;
 

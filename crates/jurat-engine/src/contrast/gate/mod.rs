@@ -8,7 +8,7 @@ mod rehearsal;
 mod stopped;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use jurat_core::contrast::provenance::Note;
 use jurat_core::contrast::{About, Clustering, Ending, JudgementLine, RateLine, ScoreTest};
@@ -23,9 +23,12 @@ use amounts::Amounts;
 use bounds::{RateBounds, bounds_of, p_of_failing, rows_for_difference, rows_for_rate};
 pub(crate) use counts::passes;
 pub use rehearsal::rehearse;
-use words::{differs, percent, range, rows_of_base, sentence, task_of, unknown_decides};
+use words::{
+    differs, no_task, percent, range, rows_not_compared, rows_of_base, rows_of_stopped, sentence, task_of,
+    unknown_decides, unknown_rows_of_base,
+};
 
-use super::contrasting::{Contrasting, Part};
+use super::contrasting::{Contrasting, Part, SelectedRows};
 use super::table::{Amount, Table, TaskInfo};
 use super::{CompareError, CompareOptions, ComparedSide};
 
@@ -33,7 +36,7 @@ use super::{CompareError, CompareOptions, ComparedSide};
 const LEAST_CLUSTERS: u64 = 20;
 /// More rows than this will not be found.
 const MOST_ROWS: f64 = 1e6;
-/// The largest share of the rows of BASE that a comparison may leave out.
+/// The largest share of the rows of BASE that a comparison of rates may leave out.
 const MOST_LOST: f64 = 0.05;
 
 /// Applies a policy to NEW, compared with BASE where there is one.
@@ -80,6 +83,13 @@ fn hold_back(conditions: &mut [ConditionReport], confidence: Confidence) -> Gate
     over_all
 }
 
+/// The largest share of the rows of BASE that a condition may leave out: none where each row counts, of the few that it selects, and where a changed answer is
+/// another row.
+fn most_lost(condition: &Condition, are_answers: bool) -> f64 {
+    let counts_each = condition.kind == Kind::NoNewFailures || condition.selector.selects_rows();
+    if counts_each || are_answers { 0.0 } else { MOST_LOST }
+}
+
 struct Gating<'g> {
     /// NEW beside itself, for what is said of NEW alone.
     own: &'g Contrasting<'g>,
@@ -116,6 +126,14 @@ struct Found {
     se: Option<f64>,
 }
 
+/// The rows of a side that a condition selects, by their numbers.
+enum RowSelection {
+    All,
+    Some(HashSet<u64>),
+    /// Some rows of the side cannot be read.
+    Unknown,
+}
+
 impl Gating<'_> {
     /// Conditions on each task are one for each counted task.
     fn expanded(&self) -> Vec<Condition> {
@@ -126,7 +144,8 @@ impl Gating<'_> {
                 conditions.push(condition.clone());
                 continue;
             }
-            let of_base = self.only_in_base().filter(|_| condition.kind.needs_base());
+            let is_about_base = condition.kind.needs_base() && !self.is_allowed(condition, "task");
+            let of_base = self.only_in_base().filter(|_| is_about_base);
             for task in self.new.tasks().iter().chain(of_base).filter(|it| !it.is_condition && it.judges) {
                 conditions.push(condition.on_task(&task.id));
             }
@@ -166,12 +185,14 @@ impl Gating<'_> {
         if is_unknown && reason.is_empty() {
             reason = unknown_decides(found.unknown);
         }
-        if let Some(why) = self.doubt(condition, &found.clusters, verdict, found.counted.is_some()) {
+        let doubt = self.doubt(condition, &found.clusters, verdict, found.counted.is_some());
+        // More rows do not help where those that could not be judged decide, or where there are too few clusters.
+        let is_too_few = verdict == GateVerdict::Undecided && !is_unknown && doubt.is_none();
+        let more = is_too_few.then(|| self.more(found.needed?, found.pairs)).flatten();
+        if let Some(why) = doubt {
             (verdict, reason) = (GateVerdict::Undecided, why);
         }
-        // More rows do not help where those that could not be judged decide.
-        let more =
-            (verdict == GateVerdict::Undecided && !is_unknown).then(|| self.more(found.needed?, found.pairs)).flatten();
+        let left_out = self.not_compared(condition, verdict)? + &self.not_run(verdict);
         let mut report = ConditionReport {
             id: condition.id.value.clone(),
             kind: condition.kind.name(),
@@ -185,7 +206,7 @@ impl Gating<'_> {
             p_fail_adjusted: None,
             least: found.least.and_then(|it| it.0),
             most: found.most.and_then(|it| it.0),
-            found_words: found.words,
+            found_words: found.words + &left_out,
             wanted_words: found.wanted_words,
             reason,
             more,
@@ -207,7 +228,7 @@ impl Gating<'_> {
                 (!has(base)).then_some("BASE")
             });
             if let Some(side) = lacks {
-                return Ok(Some(format!("{side} has no task `{}`", task.value)));
+                return Ok(Some(no_task(side, &task.value)));
             }
         }
         if let Some(note) = self.differing(condition) {
@@ -223,13 +244,15 @@ impl Gating<'_> {
         self.policy.allow.iter().chain(&condition.allow).any(|it| it == word)
     }
 
-    /// A note that makes a condition undecided. Whether a case passes depends on all tasks, so each of them concerns a condition on cases.
+    /// A note that makes a condition undecided. Whether a case passes depends on all tasks, so each of them concerns a condition on cases; a task also depends on
+    /// what it reads of others.
     fn differing(&self, condition: &Condition) -> Option<&Note> {
         let pair = self.pair.filter(|_| condition.kind.needs_base())?;
         let task = condition.selector.task.as_ref().map(|it| it.value.as_str());
         let is_of_all = task.is_none() && condition.kind.is_of_verdicts();
+        let rests_on: Vec<&str> = task.into_iter().chain(task.map_or(Vec::new(), |it| self.new.upstream(it))).collect();
         pair.notes().iter().find(|note| {
-            let concerns = note.task.is_none() || is_of_all || (task.is_some() && note.task.as_deref() == task);
+            let concerns = is_of_all || note.task.as_deref().is_none_or(|it| rests_on.contains(&it));
             note.finding.hinders().is_some_and(|word| concerns && !self.is_allowed(condition, word))
         })
     }
@@ -248,13 +271,48 @@ impl Gating<'_> {
     /// Why a comparison says nothing: too many rows of BASE are not part of it. Those of a run that stopped because it knew enough were not needed.
     fn lost_rows(&self, condition: &Condition) -> Result<Option<String>, CompareError> {
         let Some(pair) = self.pair.filter(|_| condition.kind.needs_base()) else { return Ok(None) };
-        if self.is_allowed(condition, "rows") || self.new.definition().stopped.is_some() {
+        if self.is_allowed(condition, "rows") {
             return Ok(None);
         }
-        let lost = pair.lost()?;
-        let n_lost = lost.absent + lost.changed;
-        let most = if lost.are_answers { 0.0 } else { MOST_LOST };
-        Ok((n_lost as f64 > most * lost.of as f64).then(|| rows_of_base(&lost)))
+        if self.new.definition().stopped.is_some() {
+            return Ok(self.lost_before_the_run(condition));
+        }
+        let lost = match (self.rows_of(pair.base, condition)?, self.rows_of(self.new, condition)?) {
+            // What NEW selects is not known, which the condition itself says.
+            (_, RowSelection::Unknown) => return Ok(None),
+            (RowSelection::All, _) | (_, RowSelection::All) => pair.lost(None)?,
+            (RowSelection::Some(base), RowSelection::Some(new)) => pair.lost(Some(&SelectedRows { base, new }))?,
+            (RowSelection::Unknown, _) => {
+                let lost = pair.lost(None)?;
+                return Ok((lost.n() > 0).then(|| unknown_rows_of_base(&lost)));
+            }
+        };
+        let most = most_lost(condition, lost.are_answers);
+        Ok((lost.n() as f64 > most * lost.of as f64).then(|| rows_of_base(&lost, condition)))
+    }
+
+    /// That NEW did not run all rows, in words. What is not complete decides nothing, so this is what an option selected.
+    fn not_run(&self, verdict: GateVerdict) -> String {
+        let partial = self.new.definition().partial.as_ref().filter(|_| verdict != GateVerdict::Undecided);
+        partial.map_or_else(String::new, |it| format!(", of a part of the rows ({it})"))
+    }
+
+    /// How many rows a decided comparison leaves out, in words.
+    fn not_compared(&self, condition: &Condition, verdict: GateVerdict) -> Result<String, CompareError> {
+        let is_stopped = self.new.definition().stopped.is_some();
+        let pair =
+            self.pair.filter(|_| condition.kind.needs_base() && verdict != GateVerdict::Undecided && !is_stopped);
+        let lost = pair.map(|it| it.lost(None)).transpose()?.filter(|it| it.n() > 0);
+        Ok(lost.map_or_else(String::new, |it| rows_not_compared(&it)))
+    }
+
+    /// The same for a run that stopped early: it compared the rows of its data with those of BASE before it began.
+    fn lost_before_the_run(&self, condition: &Condition) -> Option<String> {
+        let stopping = self.new.stopping()?;
+        let is_of_base = self.base.is_some_and(|it| stopping.base_run.as_ref() == Some(&it.side().run_id));
+        let lost = stopping.lost_rows.as_ref().filter(|_| is_of_base)?;
+        let most = most_lost(condition, lost.are_answers);
+        (lost.n as f64 > most * lost.of as f64).then(|| rows_of_stopped(lost))
     }
 
     /// Why what was found is not to be relied on.
@@ -285,7 +343,7 @@ impl Gating<'_> {
 
     fn observed(&self, condition: &Condition, confidence: Confidence) -> Result<Found, CompareError> {
         let Some(part) = self.part(condition)? else {
-            let reason = "the rows that it selects are not known: some cannot be read, because their file has changed or is elsewhere since the run";
+            let reason = "the rows that it selects are not known: some cannot be read, because their file was changed or moved since the run";
             return Ok(Found { reason: reason.to_owned(), counted: Some(GateVerdict::Undecided), ..Found::default() });
         };
         match condition.kind {
@@ -312,18 +370,30 @@ impl Gating<'_> {
             prompt: selector.prompt.as_ref().map(|it| it.value.clone()),
             subject: selector.subject.as_ref().map(|it| it.value.clone()),
         };
+        match self.rows_of(self.new, condition)? {
+            RowSelection::All => {}
+            RowSelection::Some(rows) => part.rows = Some(rows),
+            RowSelection::Unknown => return Ok(None),
+        }
+        Ok(Some(part))
+    }
+
+    /// The rows of a side that a condition selects.
+    fn rows_of(&self, side: &dyn Table, condition: &Condition) -> Result<RowSelection, CompareError> {
+        let selector = &condition.selector;
+        let mut rows = None;
         if let Some((path, value)) = &selector.slice {
-            let Some(values) = self.new.values(&path.value)? else { return Ok(None) };
-            part.rows = Some(values.rows_with(value));
+            let Some(values) = side.values(&path.value)? else { return Ok(RowSelection::Unknown) };
+            rows = Some(values.rows_with(value));
         }
         if let Some(tag) = &selector.tag {
-            let Some(tagged) = self.new.tagged(&tag.value)? else { return Ok(None) };
-            part.rows = Some(match part.rows {
+            let Some(tagged) = side.tagged(&tag.value)? else { return Ok(RowSelection::Unknown) };
+            rows = Some(match rows {
                 Some(rows) => rows.intersection(&tagged).copied().collect(),
                 None => tagged,
             });
         }
-        Ok(Some(part))
+        Ok(rows.map_or(RowSelection::All, RowSelection::Some))
     }
 
     /// The column of NEW that a condition is about.

@@ -1,10 +1,11 @@
 //! What a condition found, in words.
 
 use jurat_core::contrast::provenance::Note;
-use jurat_core::gate::{Bounds, ConditionReport, More};
+use jurat_core::gate::{Bounds, Condition, ConditionReport, More};
 
 use crate::contrast::contrasting::LostRows;
 use crate::contrast::table::Table;
+use crate::stopping::LostRowsRecord;
 
 pub(super) fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "nothing".to_owned(), |it| format!("{:.1} %", it * 100.0))
@@ -43,23 +44,56 @@ pub(super) fn task_of(task: &str, side: &str, base: Option<&dyn Table>) -> Strin
     )
 }
 
+/// A task that a side does not have.
+pub(super) fn no_task(side: &str, task: &str) -> String {
+    format!("{side} has no task `{task}`; `allow: [task]` leaves such tasks out of `task: \"*\"`")
+}
+
 /// Which rows of BASE are not compared, and what to do.
-pub(super) fn rows_of_base(lost: &LostRows) -> String {
-    let LostRows { absent, changed, of, are_answers } = lost;
+pub(super) fn rows_of_base(lost: &LostRows, condition: &Condition) -> String {
+    let LostRows { absent, changed, left, of, are_answers } = lost;
+    let rows = match condition.selector.selects_rows() {
+        true => format!("{of} rows of BASE that it selects"),
+        false => format!("{of} rows of BASE"),
+    };
     if *are_answers {
-        return format!(
-            "NEW does not have {absent} of {of} rows of BASE: rows without an `id` are paired by their content, so one whose answer changed has no pair; give rows an `id`, or `allow: [rows]`"
-        );
+        return format!("NEW does not have {absent} of {rows}: {NAMELESS}");
     }
-    let absent = (*absent > 0).then(|| format!("NEW does not have {absent} of {of} rows of BASE"));
-    let changed = (*changed > 0).then(|| format!("{changed} of {of} rows of BASE have another content in NEW"));
-    let what: Vec<String> = absent.into_iter().chain(changed).collect();
+    let absent = (*absent > 0).then(|| format!("NEW does not have {absent} of {rows}"));
+    let changed = (*changed > 0).then(|| format!("{changed} of {rows} have another content in NEW"));
+    let left = (*left > 0).then(|| format!("{left} of {rows} do not have its tag or value in NEW"));
+    let what: Vec<String> = absent.into_iter().chain(changed).chain(left).collect();
     format!("{}: run the same rows, or `allow: [rows]`", what.join(", and "))
+}
+
+/// The rows that a decided comparison leaves out.
+pub(super) fn rows_not_compared(lost: &LostRows) -> String {
+    let are = if lost.n() == 1 { "is" } else { "are" };
+    format!(", and {} of {} rows of BASE {are} not compared", lost.n(), lost.of)
+}
+
+/// Why rows without an id are lost, and what to do.
+const NAMELESS: &str = "rows without an `id` are paired by their content, so one whose answer changed has no pair; give rows an `id`, or `allow: [rows]`";
+
+/// The rows of BASE that were not in the data of a run that stopped early.
+pub(super) fn rows_of_stopped(lost: &LostRowsRecord) -> String {
+    let LostRowsRecord { n, of, are_answers } = lost;
+    let why = if *are_answers { NAMELESS } else { "run the same rows, or `allow: [rows]`" };
+    format!("the data of NEW did not have {n} of {of} rows of BASE, or had another content under their ids: {why}")
+}
+
+/// Rows are lost, and whether the condition selects them is not known.
+pub(super) fn unknown_rows_of_base(lost: &LostRows) -> String {
+    let (n, of) = (lost.n(), lost.of);
+    format!(
+        "{n} of {of} rows of BASE are not compared, and whether it selects them is not known: some rows of BASE cannot be read, because their file was changed or moved since the run; run the same rows, or `allow: [rows]`"
+    )
 }
 
 /// Why a condition that holds as observed is undecided.
 pub(super) fn unknown_decides(n: u64) -> String {
-    format!("{n} could not be judged, and might decide it; `missing: observed` leaves them out")
+    let cases = if n == 1 { "1 case".to_owned() } else { format!("{n} cases") };
+    format!("{cases} could not be judged, and might decide it; `missing: observed` leaves them out")
 }
 
 /// What a condition says, for people who read one line.
