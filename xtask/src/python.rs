@@ -28,9 +28,16 @@ const MOST_BYTES: u64 = 15_000_000;
 pub fn published() -> Result<PathBuf, Failure> {
     let environment = packing()?;
     let wheel = wheel(&environment, Build::Published)?;
+    repack(&environment, &wheel)?;
     check_platform(&environment, &wheel)?;
     check_size(&wheel)?;
     Ok(wheel)
+}
+
+/// Makes the wheel smaller than maturin can.
+fn repack(environment: &Path, wheel: &Path) -> Result<(), Failure> {
+    let mut python = Command::new(environment.join("bin/python"));
+    program::run(python.arg(program::root().join("xtask/repack.py")).arg(wheel))
 }
 
 /// The command as it is published, for the same systems.
