@@ -49,7 +49,7 @@ def suite(
         thresholds: What a run must reach to pass.
         gates: What a change must not do, for `jurat gate`, with the keys of suites: `{"conditions": [{"id": "quality", "not_worse": 0.03}]}`.
         group_by: Fields of the rows by whose values results are summed up.
-        cluster_by: The path of what rows share, such as a document; comparisons of runs take rows with one value there for one cluster.
+        cluster_by: The path of what rows share, such as a document; intervals, comparisons and gates take rows with one value there for one cluster.
         question: Paths of a row that are the question; comparisons of runs leave out rows in which they differ.
         dimensions: Names of dimensions of your own.
         directory: Where files that it names are looked for.

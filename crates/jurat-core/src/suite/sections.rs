@@ -192,7 +192,7 @@ static SECTIONS: [Section; 27] = [
         Key::optional(
             "cluster_by",
             Form::Path,
-            "the path of what rows share, such as a document; comparisons take rows with one value there for one cluster",
+            "the path of what rows share, such as a document; intervals, comparisons and gates take rows with one value there for one cluster",
         )
         .default_words("each row is a cluster of its own"),
         &[],

@@ -1,14 +1,14 @@
-//! How much the judgements of a line are worth, where several of them are about one row.
+//! How much the judgements of a line are worth, where several of them are about one row, or about rows that share something.
 
 use std::collections::BTreeMap;
 
 use jurat_core::report::Independence;
 use jurat_core::statistics::{Confidence, Side, Tally, effective_rate_counted};
-use jurat_store::run::{Code, Column, RunFileError, RunReader};
+use jurat_store::run::{CaseTexts, Code, Column, RunFileError, RunReader};
 
 use super::{RunView, ViewError};
 
-/// How much the judgements of some tasks are worth, over the cases of some variants: their rows are clusters.
+/// How much the judgements of some tasks are worth, over the cases of some variants: their rows are clusters, or what `cluster_by` says.
 pub(super) fn independence(
     view: &RunView,
     tasks: &[Column],
@@ -19,10 +19,15 @@ pub(super) fn independence(
     if view.stopped_early()?.is_some() {
         return Ok(Independence::Unknown);
     }
-    if tasks.len() * n_meant <= 1 {
-        return Ok(Independence::Full);
+    let Some(path) = &view.plan.cluster_by else {
+        let is_single = tasks.len() * n_meant <= 1;
+        return if is_single { Ok(Independence::Full) } else { Ok(of_rows(&view.reader, tasks, is_meant)?) };
+    };
+    match view.reader.group_texts(&path.to_string())? {
+        Some(clusters) => Ok(of_clusters(&view.reader, tasks, &clusters, is_meant)?),
+        // A file of an earlier version does not say which rows share something.
+        None => Ok(Independence::Unknown),
     }
-    Ok(of_rows(&view.reader, tasks, is_meant)?)
 }
 
 /// How much the judgements of some tasks are worth, with rows as clusters.
@@ -39,6 +44,26 @@ pub(super) fn of_rows(
         for (case, codes) in block.cases().filter(|it| is_meant(n_variants.variant(it.0))) {
             let tally = tally(codes);
             if is_one_case { rows.count(tally) } else { rows.add(n_variants.place(case), tally) }
+        }
+    })?;
+    Ok(rows.independence())
+}
+
+/// The same with what rows share as clusters. Rows that share nothing are clusters of one.
+fn of_clusters(
+    reader: &RunReader,
+    tasks: &[Column],
+    clusters: &CaseTexts,
+    is_meant: impl Fn(usize) -> bool,
+) -> Result<Independence, RunFileError> {
+    let n_variants = reader.head().n_variants();
+    let n_shared = clusters.texts.len() as u64;
+    let mut rows = Rows::default();
+    reader.each_block(tasks, &mut |block| {
+        for (case, codes) in block.cases().filter(|it| is_meant(n_variants.variant(it.0))) {
+            let shared = clusters.numbers.get(case.0 as usize).filter(|it| **it != CaseTexts::NONE);
+            let place = shared.map_or_else(|| n_shared + n_variants.place(case), |it| u64::from(*it));
+            rows.add(place, tally(codes));
         }
     })?;
     Ok(rows.independence())

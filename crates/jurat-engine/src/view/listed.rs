@@ -10,7 +10,7 @@ use jurat_core::verdict::{Counts, StopReason};
 use jurat_store::RunName;
 use jurat_store::run::{Column, Ended, RunFileError, RunReader, StoredSummary};
 
-use super::{independence, totals};
+use super::{RunView, independence, totals};
 use crate::RunProgress;
 use crate::run::RESUMED;
 use crate::tally::Whole;
@@ -79,8 +79,8 @@ pub fn listed_interval(listing: &RunListing, path: &Path) -> Option<Interval> {
     if n_verdicts > MOST_VERDICTS || is_decided {
         return None;
     }
-    let independence = independence::of_rows(&reader, &counted, |_| true).ok()?;
-    interval(&listing.counts, independence)
+    let view = RunView::open(path).ok()?;
+    interval(&listing.counts, independence::independence(&view, &counted, |_| true).ok()?)
 }
 
 fn read(path: &Path) -> Result<RunListing, RunFileError> {

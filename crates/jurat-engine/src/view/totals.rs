@@ -247,8 +247,11 @@ fn slices(view: &RunView, summary: &[StoredSummary], n_tasks: usize) -> Vec<Slic
 }
 
 /// How much the judgements of a slice are worth. Run files do not say which rows a slice holds, so nothing shows how alike the judgements of its
-/// rows are, and each row counts once.
+/// rows are, and each row counts once. How many clusters it holds is not known either.
 fn of_slice(view: &RunView, slice: &[&StoredSummary], counts: &Counts, n_tasks: usize) -> Independence {
+    if view.plan.cluster_by.is_some() {
+        return Independence::Unknown;
+    }
     let n_variants = view.reader.head().variants.len().max(1);
     if n_tasks * n_variants <= 1 {
         return Independence::Full;
