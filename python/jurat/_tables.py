@@ -142,4 +142,4 @@ class Tables:
         """
         import polars
 
-        return polars.DataFrame(self._run.arrow(details))
+        return polars.DataFrame(self._run.arrow(details, has_views=True))

@@ -16,7 +16,7 @@ use pyo3::types::PyCapsule;
 
 use crate::error::{data, raised};
 use crate::lines::Source;
-use crate::results::Results;
+use crate::results::{LongTexts, Results};
 use crate::rows::Failed;
 
 /// How many cases are in a batch of results.
@@ -70,12 +70,17 @@ impl Source for Batches {
 }
 
 /// The result of each task of each case of a run, as a stream: by what its file alone says, or with everything that can be concluded from it again.
-pub(crate) fn stream<'py>(py: Python<'py>, (run, is_detailed): (&Path, bool)) -> PyResult<Bound<'py, PyCapsule>> {
+pub(crate) fn stream<'py>(
+    py: Python<'py>,
+    run: &Path,
+    is_detailed: bool,
+    texts: LongTexts,
+) -> PyResult<Bound<'py, PyCapsule>> {
     // A run of its own: the stream is read later, and on another thread.
     let run = py.detach(|| jurat::Run::open(run)).map_err(|error| raised(py, &error))?;
     let reader: Box<dyn RecordBatchReader + Send> = match is_detailed {
         true => Box::new(Details { run, schema: table::schema(jurat::Run::columns()), next: 0 }),
-        false => Box::new(Results::of(run)),
+        false => Box::new(Results::of(run, texts)),
     };
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
 }

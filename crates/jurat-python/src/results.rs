@@ -9,7 +9,7 @@ use arrow_array::builder::{Float64Builder, StringBuilder, StringDictionaryBuilde
 use arrow_array::types::{ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, Float32Array, Int32Array, PrimitiveArray, RecordBatch,
-    RecordBatchReader, StringArray, new_null_array,
+    RecordBatchReader, StringArray, StringViewArray, new_null_array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use jurat::view::{StoredOutcome, StoredResult};
@@ -18,19 +18,38 @@ use jurat::{CaseVerdict, TaskVerdict};
 /// How many cases are in a batch.
 const CASES: u64 = 16_384;
 
+/// How texts are written that differ from row to row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LongTexts {
+    /// With offsets, which every reader of Arrow knows.
+    Offsets,
+    /// As views, which is how Polars holds them: it takes them over, and batches without a text share one column of nulls.
+    Views,
+}
+
 /// The results of a run, as a stream.
 pub(crate) struct Results {
     run: jurat::Run,
     schema: SchemaRef,
     known: Known,
+    texts: LongTexts,
     nulls: Nulls,
     next: u64,
 }
 
+impl LongTexts {
+    fn array(self, texts: StringArray) -> ArrayRef {
+        match self {
+            LongTexts::Offsets => Arc::new(texts),
+            LongTexts::Views => Arc::new(StringViewArray::from(&texts)),
+        }
+    }
+}
+
 impl Results {
-    pub(crate) fn of(run: jurat::Run) -> Results {
+    pub(crate) fn of(run: jurat::Run, texts: LongTexts) -> Results {
         let known = Known::of(&run);
-        Results { run, schema: schema(&known), known, nulls: Nulls::default(), next: 0 }
+        Results { run, schema: schema(&known, texts), known, texts, nulls: Nulls::default(), next: 0 }
     }
 
     /// The columns of some cases; `None` when there are no more.
@@ -43,7 +62,7 @@ impl Results {
             Ok(0) => None,
             Ok(_) => {
                 self.next += CASES;
-                let columns = columns.finish(known).map(|it| self.nulls.shared(it));
+                let columns = columns.finish(known, self.texts).map(|it| self.nulls.shared(it));
                 Some(columns.and_then(|it| RecordBatch::try_new(Arc::clone(&self.schema), it)))
             }
         }
@@ -68,7 +87,8 @@ fn dictionary(key: DataType) -> DataType {
     DataType::Dictionary(Box::new(key), Box::new(DataType::Utf8))
 }
 
-fn schema(known: &Known) -> SchemaRef {
+fn schema(known: &Known, texts: LongTexts) -> SchemaRef {
+    let text = if texts == LongTexts::Views { DataType::Utf8View } else { DataType::Utf8 };
     let (small, middle, large) = (dictionary(DataType::Int8), dictionary(DataType::Int16), dictionary(DataType::Int32));
     let columns = [
         ("record", large.clone()),
@@ -82,8 +102,8 @@ fn schema(known: &Known) -> SchemaRef {
         ("verdict", small),
         ("label", large),
         ("score", DataType::Float64),
-        ("explanation", DataType::Utf8),
-        ("message", DataType::Utf8),
+        ("explanation", text.clone()),
+        ("message", text),
         // As precise as clocks are, and half as large.
         ("case_seconds", DataType::Float32),
     ];
@@ -221,7 +241,7 @@ impl Columns {
         self.n_names - 1
     }
 
-    fn finish(mut self, known: &Known) -> Result<Vec<ArrayRef>, ArrowError> {
+    fn finish(mut self, known: &Known, long: LongTexts) -> Result<Vec<ArrayRef>, ArrowError> {
         let names: Arc<StringArray> = Arc::new(self.names.finish());
         Ok(vec![
             texts::<Int32Type>(self.record.into(), &names)?,
@@ -238,8 +258,8 @@ impl Columns {
             texts::<Int8Type>(self.verdict.into(), &known.task_verdicts)?,
             Arc::new(self.label.finish()),
             Arc::new(self.score.finish()),
-            Arc::new(self.explanation.finish()),
-            Arc::new(self.message.finish()),
+            long.array(self.explanation.finish()),
+            long.array(self.message.finish()),
             Arc::new(Float32Array::from(self.seconds)),
         ])
     }

@@ -10,6 +10,7 @@ use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use crate::arrow;
 use crate::error::{named, raised, usage};
+use crate::results::LongTexts;
 use crate::value::{Object, dict};
 
 /// A run that is over.
@@ -21,6 +22,7 @@ pub(crate) struct Run(Mutex<jurat::Run>);
 pub(crate) struct Table {
     run: PathBuf,
     is_detailed: bool,
+    texts: LongTexts,
 }
 
 impl Run {
@@ -182,8 +184,10 @@ impl Run {
     }
 
     /// The result of each task of each case, as a stream of Arrow.
-    fn arrow(&self, is_detailed: bool) -> Table {
-        Table { run: self.run().path(), is_detailed }
+    #[pyo3(signature = (is_detailed, has_views = false))]
+    fn arrow(&self, is_detailed: bool, has_views: bool) -> Table {
+        let texts = if has_views { LongTexts::Views } else { LongTexts::Offsets };
+        Table { run: self.run().path(), is_detailed, texts }
     }
 }
 
@@ -197,7 +201,7 @@ impl Table {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        arrow::stream(py, (&self.run, self.is_detailed))
+        arrow::stream(py, &self.run, self.is_detailed, self.texts)
     }
 }
 
