@@ -289,3 +289,23 @@ fn cases_are_sorted_and_those_without_a_value_come_last() {
     assert_eq!(pages, ids(""));
     assert_eq!(viewer.get(&format!("/runs/{id}/cases?sort=score:nothing")).status, 400);
 }
+
+#[test]
+fn a_text_finds_what_was_said_and_not_what_could_have_been() {
+    let suite = "
+suite: said
+models: { subject: { model: script/subject.jsonl, logprobs: 2 } }
+records: [{ id: peru, country: Peru }]
+ask: { prompt: \"Capital of ${country}?\" }
+tasks: [{ id: said, field_path: output, operator: is_not_empty }]
+";
+    let reply = r#"{"logprobs": [{"token": "Lima", "logprob": -0.1, "top": [{"token": "Lima", "logprob": -0.1}, {"token": "Cusco", "logprob": -2.5}]}], "reasoning": "Think of Pizarro."}"#;
+    let folder = Folder::with("suite.yaml", suite).and("subject.jsonl", reply);
+    assert_eq!(folder.jurat(&["run", "suite.yaml"]).code, Some(0));
+    let finds = |query: &str| folder.jurat(&["show", "--where", query]).stdout.contains("peru");
+    assert!(finds("Lima") && finds("pizarro") && finds("Peru"));
+    // Another token in the place of what was said, a probability, and how the answer ended.
+    for query in ["Cusco", "-2.5", "stop"] {
+        assert!(!finds(&format!("\"{query}\"")), "{query}");
+    }
+}

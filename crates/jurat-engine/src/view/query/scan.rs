@@ -162,7 +162,7 @@ impl Looked<'_> {
             return Ok(false);
         }
         let effects = self.view.reader().effects_of(case_ix(self.case))?;
-        Ok(effects.iter().filter(|it| it.site.asker == Asker::Case).any(|it| has_text(&it.outcome, needles)))
+        Ok(effects.iter().filter(|it| it.site.asker == Asker::Case).any(|it| has_said(&it.outcome, needles)))
     }
 }
 
@@ -174,12 +174,32 @@ fn has_reason(case: &StoredCase, needles: &[Needle]) -> bool {
 
 /// Whether a string inside of a JSON text has one of the texts. Keys are left out.
 fn has_text(json: &str, needles: &[Needle]) -> bool {
-    let likely: Vec<&Needle> = needles.iter().filter(|it| it.probe.is_in(json.as_bytes())).collect();
+    let likely = likely(json, needles);
+    match parse_json(json) {
+        _ if likely.is_empty() => false,
+        Ok(parsed) => in_value(&parsed.value, &likely),
+        Err(_) => likely.iter().any(|it| it.is_in(json)),
+    }
+}
+
+/// The members of a stored answer that were said. Others are about it: how likely its tokens were and which could have stood in their place, the model, the time.
+const SAID: [&str; 4] = ["text", "reasoning", "tool_calls", "used"];
+
+/// The same for what a stored outcome says: of an answer what was said, of a tool what it returned.
+fn has_said(outcome: &str, needles: &[Needle]) -> bool {
+    let likely = likely(outcome, needles);
     if likely.is_empty() {
         return false;
     }
-    let Ok(parsed) = parse_json(json) else { return likely.iter().any(|it| it.is_in(json)) };
-    in_value(&parsed.value, &likely)
+    let Ok(parsed) = parse_json(outcome) else { return false };
+    let answer = parsed.value.get("answer").into_iter().flat_map(|it| SAID.iter().filter_map(|key| it.get(key)));
+    let returned = parsed.value.get("returned").and_then(|it| it.get("value"));
+    answer.chain(returned).any(|it| in_value(it, &likely))
+}
+
+/// The texts that may be in a JSON text, by a quick look.
+fn likely<'n>(json: &str, needles: &'n [Needle]) -> Vec<&'n Needle> {
+    needles.iter().filter(|it| it.probe.is_in(json.as_bytes())).collect()
 }
 
 fn in_value(value: &Val<'_>, needles: &[&Needle]) -> bool {
