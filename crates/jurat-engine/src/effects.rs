@@ -490,7 +490,7 @@ impl Effects<'_> {
         let is_new = !found.is_reused && found.copied.is_none() && matches!(self.source, Source::World { .. });
         let journal = is_new
             && request.reuse(&found.outcome, found.is_shared) == Reuse::OtherRuns
-            && !self.is_error(at, &found.outcome, max_requests)
+            && !self.is_error(at, &found, max_requests)
             || found.of_team.is_some();
         if let OutcomeLog::Batch { answers, happened } = &self.log {
             if journal {
@@ -548,8 +548,12 @@ impl Effects<'_> {
 
     /// Whether judging ends with an error at an answer. The next run asks for it again; what was asked again in this run stays useful, because another answer
     /// followed from it.
-    fn is_error(&self, at: At<'_>, outcome: &Outcome, max_requests: u32) -> bool {
-        let (Outcome::Answer(answer), Some(task)) = (outcome, at.site.asker.task()) else { return false };
+    fn is_error(&self, at: At<'_>, found: &Found, max_requests: u32) -> bool {
+        let Outcome::Answer(answer) = &found.outcome else { return false };
+        let Some(task) = at.site.asker.task() else {
+            let is_wanted = found.endpoint.as_ref().is_some_and(|it| it.setting("logprobs").is_some());
+            return is_wanted && answer.lacks_logprobs();
+        };
         let task = self.plan.tasks.get(task.index());
         task.is_some_and(|it| it.work.ends_in_error((Some(at.name.id), at.site.slot), answer, max_requests))
     }

@@ -7,8 +7,8 @@ use jurat_format::value::{Context, Val, Value, parse_json};
 
 use crate::chat::Unbound;
 use crate::effect::{
-    Action, Asker, Fault, FileRef, FoundFiles, Media, Message, ModelRequest, Outcome, Role, Slot, Step, StepSite,
-    ToolCall, files_found,
+    Action, Asker, Fault, FileRef, FoundFiles, Media, Message, ModelRequest, NO_LOGPROBS, Outcome, Role, Slot, Step,
+    StepSite, ToolCall, files_found,
 };
 use crate::evidence::probe::{self, Exchange};
 use crate::plan::{Asking, PlannedAsk, Transformed};
@@ -19,6 +19,8 @@ use crate::verdict::Verdict;
 #[derive(Debug, Clone)]
 pub struct ProbeState<'p> {
     ask: &'p PlannedAsk,
+    /// Whether the model is asked for the probabilities of its tokens.
+    wants_logprobs: bool,
     tools: Listing,
     phase: Phase,
 }
@@ -61,7 +63,8 @@ impl<'p> ProbeState<'p> {
     pub fn start(ask: &'p PlannedAsk, prompt: usize, model: &Role, row: &Val<'_>, replicate: u32) -> ProbeState<'p> {
         let question = Question { prompt, model: model.clone(), replicate };
         let phase = begun(ask, question, row, &[]);
-        let mut state = ProbeState { ask, tools: Listing::default(), phase };
+        let wants_logprobs = ask.logprobs.contains(model);
+        let mut state = ProbeState { ask, wants_logprobs, tools: Listing::default(), phase };
         state.tools.need(&ask.tools);
         state.after_listing();
         state
@@ -142,6 +145,10 @@ impl<'p> ProbeState<'p> {
         let Some(conclusion) = inquiry.conclusion().cloned() else { return };
         let dialogue = inquiry.take_dialogue();
         self.phase = match conclusion {
+            // What tasks would find in its place is a member of the row.
+            Conclusion::Answered(said) if self.wants_logprobs && lacks_logprobs(&dialogue, &said) => {
+                Phase::Done(Err(Verdict::error(NO_LOGPROBS)))
+            }
             Conclusion::Answered(said) | Conclusion::Refused(said) | Conclusion::StillCalling(said) => {
                 answered(self.ask, row, ProbeAnswer { dialogue, said, transformed: None })
             }
@@ -158,6 +165,11 @@ fn begun(ask: &PlannedAsk, question: Question, row: &Val<'_>, files: &FoundFiles
         Err(Unbound::Files(files)) => Phase::Attaching { action: Action::Attach { files }, question },
         Err(Unbound::Fault(reason)) => Phase::Done(Err(Verdict::error(reason))),
     }
+}
+
+/// Whether something was said, but not how likely its tokens were.
+fn lacks_logprobs(dialogue: &Dialogue, said: &Said) -> bool {
+    !said.text.is_empty() && dialogue.logprobs.is_none()
 }
 
 /// What follows from an answer: a function may have to transform it.

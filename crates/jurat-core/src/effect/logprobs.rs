@@ -26,6 +26,10 @@ pub struct Candidate {
 /// The most alternatives that any provider gives for a token.
 pub const MOST_LOGPROBS: u32 = 20;
 
+/// That a reply lacks what is computed from.
+pub const NO_LOGPROBS: &str =
+    "the reply has no logprobs, although they were asked for; this endpoint, or this model of it, does not have them";
+
 impl Candidate {
     pub fn new(text: &str, logprob: f64) -> Candidate {
         Candidate { bytes: text.as_bytes().to_vec(), logprob }

@@ -36,7 +36,7 @@ pub use callable::{CallResult, Callable, Function};
 pub use endpoint::Endpoint;
 pub use fault_class::FaultClass;
 pub use key::{EffectKey, EndpointKey, KEY_REVISION, PerformerKey};
-pub use logprobs::{Candidate, Logprobs, MOST_LOGPROBS, TokenLogprob};
+pub use logprobs::{Candidate, Logprobs, MOST_LOGPROBS, NO_LOGPROBS, TokenLogprob};
 pub use media::{MOST_BYTES, Media, MediaDigest, MediaError, MediaKind};
 pub use messages::Messages;
 pub use outcome::{Answer, Attempt, Fault, FaultKind, Finish, Outcome, Served, Usage};

@@ -56,6 +56,12 @@ impl Answer {
         self.served.batch.is_none().then_some(self.latency)
     }
 
+    /// Whether it says something, but not how likely its tokens were.
+    pub fn lacks_logprobs(&self) -> bool {
+        let says_something = !self.text.is_empty() && self.tool_calls.is_empty() && self.finish != Finish::Refusal;
+        says_something && self.logprobs.is_none()
+    }
+
     /// An answer of which nothing but the text is known.
     pub fn new(text: impl Into<String>) -> Answer {
         Answer {

@@ -14,4 +14,4 @@ pub use marks::Marks;
 pub use panel::{Aggregate, TaskResult, combine};
 pub use ready::{READY, RUBRIC, Ready};
 pub use reply::ReplyForm;
-pub use soft::{Label, NO_LOGPROBS, PROBABILITIES, SOFT_SCORE, SoftScore};
+pub use soft::{Label, PROBABILITIES, SOFT_SCORE, SoftScore};

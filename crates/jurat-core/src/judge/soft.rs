@@ -8,7 +8,7 @@
 use jurat_format::value::{Map, Span, Val, Value, json_node};
 
 use super::ReplyForm;
-use crate::effect::{Answer, Candidate, Logprobs, TokenLogprob};
+use crate::effect::{Answer, Candidate, Logprobs, NO_LOGPROBS, TokenLogprob};
 
 /// The member of a reply that a soft score is added as.
 pub const SOFT_SCORE: &str = "soft_score";
@@ -128,9 +128,6 @@ impl SoftScore {
         Ok(offset + begin + quote)
     }
 }
-
-/// That a reply cannot be scored.
-pub const NO_LOGPROBS: &str = "the reply has no logprobs, which `soft_score` is computed from";
 
 /// Labels that are distinguished token by token.
 struct Walk<'l> {

@@ -36,7 +36,7 @@ use jurat_format::{codes, id::same_id};
 use crate::agent::AgentCase;
 use crate::application::RowPaths;
 use crate::chat::Chat;
-use crate::effect::Schema;
+use crate::effect::{Role, Schema};
 use crate::evaluator::binding::Binding;
 use crate::judge::ReplyForm;
 use crate::output::CompiledSchema;
@@ -174,6 +174,8 @@ pub struct PlannedAsk {
     pub transform: Option<PlannedTransform>,
     /// What applications are sent of the row beside the messages, by role.
     pub row_paths: RowPaths,
+    /// The roles whose models are asked for the probabilities of tokens.
+    pub logprobs: Vec<Role>,
 }
 
 /// What is asked about a row.
@@ -408,6 +410,7 @@ fn asked_in_talks(talks: Talks) -> Option<PlannedAsk> {
         max_retries: MAX_RETRIES,
         transform: None,
         row_paths: RowPaths::default(),
+        logprobs: Vec::new(),
     })
 }
 
@@ -431,6 +434,7 @@ fn planned_ask(suite: &Suite, ask: &Ask) -> Option<PlannedAsk> {
         max_retries: ask.max_retries,
         transform,
         row_paths: probes::row_paths(suite, ask.subjects()),
+        logprobs: probes::with_logprobs(suite, ask),
     })
 }
 

@@ -14,6 +14,7 @@ use super::roles::Roles;
 use super::servers;
 use super::shape::Shape;
 use crate::application::{RowPaths, TemplateRead};
+use crate::effect::Role;
 use crate::evidence::probe;
 use crate::scenario::Scenario;
 use crate::suite::lost::Part;
@@ -94,16 +95,26 @@ pub(super) fn base(rows: Option<Shape>, suite: &Suite, ask: &Ask) -> Shape {
     };
     let rows = rows.unwrap_or_else(Shape::any_object);
     let base = probe::keys(ask.whole_row).iter().fold(rows, |base, key| base.with_member(key, added(key)));
-    let base =
-        if has_logprobs(suite, ask) { base.with_member(probe::LOGPROBS, of_schema(probe::LOGPROBS)) } else { base };
+    let base = if !with_logprobs(suite, ask).is_empty() {
+        base.with_member(probe::LOGPROBS, of_schema(probe::LOGPROBS))
+    } else {
+        base
+    };
     if ask.transform.is_some() { base.with_member(probe::ORIGINAL, Some(Shape::any())) } else { base }
 }
 
-/// Whether a subject is asked for the probabilities of its tokens.
-fn has_logprobs(suite: &Suite, ask: &Ask) -> bool {
+/// The subjects that are asked for the probabilities of their tokens.
+pub(super) fn with_logprobs(suite: &Suite, ask: &Ask) -> Vec<Role> {
     let subjects = ask.subjects();
-    let roles = suite.models.iter().filter(|it| subjects.contains(&it.name.value.as_str()));
-    roles.flat_map(|it| &it.models).any(|it| it.settings.sent().any(|(name, _)| name == probe::LOGPROBS))
+    let mut found = Vec::new();
+    for role in suite.models.iter().filter(|it| subjects.contains(&it.name.value.as_str())) {
+        let is_asked = |it: &Model| it.settings.sent().any(|(name, _)| name == probe::LOGPROBS);
+        for ix in (0..role.models.len()).filter(|ix| is_asked(&role.models[*ix])) {
+            let name = role.name.value.clone();
+            found.push(if role.models.len() == 1 { Role::from(name) } else { Role::nth(name, ix) });
+        }
+    }
+    found
 }
 
 /// The models that are judged, with their places: those that `ask` names, or the role `subject`.

@@ -320,15 +320,6 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// What is wrong with a reply that says something and was to say how likely its tokens are.
-    pub(crate) fn lacks_logprobs(&self, endpoint: &Endpoint, request: &ModelRequest) -> Option<&'static str> {
-        let says_something = !self.text.is_empty() && self.tool_calls.is_empty() && self.finish != Finish::Refusal;
-        let is_wanted = says_something && logprobs::wanted(endpoint, request).is_some();
-        (is_wanted && self.logprobs.is_none()).then_some(
-            "the reply has no logprobs, although they were asked for; this endpoint, or this model of it, does not have them",
-        )
-    }
-
     /// Some servers say that nothing was read and nothing written. That is no count, and must not cost nothing.
     fn counted(mut self) -> Reply {
         self.usage = self.usage.filter(|it| it.total() > 0);

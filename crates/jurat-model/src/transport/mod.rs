@@ -206,7 +206,7 @@ impl Transport {
                         Some(price) => reply.usage.map(|usage| cost(&usage, &price)).or(reply.cost_usd),
                     };
                     reserved.settle(Settled::Answer { usage: reply.usage, cost_usd });
-                    return self.checked((model, request), reply, cost_usd, took, failures);
+                    return self.answer(reply, cost_usd, took, failures.failed);
                 }
                 // A message that the application may have taken in would be another one the second time.
                 Err(error) => Failed { is_final: error.is_final || (session.is_stateful && error.may_cost), ..error },
@@ -253,25 +253,6 @@ impl Transport {
                 (Box::pin(exec.attempt(question.body.clone(), supervisor)).await, None)
             }
             Kind::Function(called) => (called.attempt(asker, request).await, None),
-        }
-    }
-
-    /// The outcome of a reply, which was paid for even if it lacks what was asked for.
-    fn checked(
-        &self,
-        (model, request): (&Model, &ModelRequest),
-        reply: Reply,
-        cost_usd: Option<f64>,
-        latency: Duration,
-        failures: Failures<'_>,
-    ) -> Outcome {
-        match reply.lacks_logprobs(&model.endpoint, request) {
-            None => self.answer(reply, cost_usd, latency, failures.failed),
-            Some(message) => {
-                let n_requests = u32::try_from(failures.failed.len() + 1).unwrap_or(u32::MAX);
-                let fault = Fault::new(FaultKind::Unsupported, message, n_requests);
-                Outcome::Fault(Box::new(Fault { role: Some(request.model.clone()), failed: failures.failed, ..fault }))
-            }
         }
     }
 

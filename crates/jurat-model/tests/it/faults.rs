@@ -7,7 +7,7 @@ use jurat_core::effect::{FaultKind, ModelRequest, Outcome};
 use jurat_model::{Transport, TransportOptions};
 use jurat_testkit::{Endpoint, Fault, Reply, RetryAfter, Script, When};
 
-use crate::asking::{PROVIDERS, ask, model, options, question, run, shown};
+use crate::asking::{PROVIDERS, ask, model, model_with, options, question, run, shown};
 use crate::raw::{Raw, answer};
 
 /// Asks one question of an endpoint that fails like this.
@@ -265,18 +265,29 @@ fn a_fault_has_a_class_and_names_the_endpoint() {
 }
 
 #[test]
-fn a_reply_without_the_logprobs_that_were_asked_for_is_a_fault() {
+fn a_reply_without_the_logprobs_that_were_asked_for_is_an_answer_with_its_cost() {
+    let settings = |endpoint: &Endpoint| {
+        let url = endpoint.url();
+        format!(
+            r#"{{"base_url": "{url}", "max_tokens": 100, "api_key_env": "KEY", "price": {{"input": 2, "output": 8}}}}"#
+        )
+    };
     for provider in ["openai", "openai-responses", "gemini", "ollama"] {
         for stream in [false, true] {
             let endpoint = Endpoint::start(Script::new().reply(Reply::text("Paris")));
             let request = ModelRequest { logprobs: Some(20), ..question("capital?") };
             let outcome = run(async {
                 let transport = Transport::new(TransportOptions { stream, ..options() });
-                ask(&transport, &model(provider, &endpoint.url()), &request).await
+                ask(
+                    &transport,
+                    &model_with(&format!("{provider}/m"), &settings(&endpoint), &|_| Some("key".to_owned())),
+                    &request,
+                )
+                .await
             });
-            let Outcome::Fault(fault) = &outcome else { panic!("{provider}, stream {stream}: {outcome:?}") };
-            assert_eq!((fault.kind, fault.n_requests), (FaultKind::Unsupported, 1), "{provider}: {fault:?}");
-            assert!(fault.message.starts_with("the reply has no logprobs, although they were asked for"), "{fault:?}");
+            let Outcome::Answer(answer) = &outcome else { panic!("{provider}, stream {stream}: {outcome:?}") };
+            assert!(answer.lacks_logprobs(), "{provider}, stream {stream}: {answer:?}");
+            assert!(answer.usage.is_some() && answer.cost_usd.is_some_and(|it| it > 0.0), "{provider}: {answer:?}");
             assert_eq!(endpoint.stats().requests, 1, "asking again would not help");
         }
     }

@@ -232,7 +232,7 @@ impl Batches {
                         None => reply.cost_usd,
                     };
                     reserved.settle(Settled::Answer { usage: reply.usage, cost_usd });
-                    return transport.checked((&**model, request), *reply, cost_usd, Duration::ZERO, failures);
+                    return transport.answer(*reply, cost_usd, Duration::ZERO, failures.failed);
                 }
                 Got::Failed(error) => {
                     reserved.settle(if error.may_cost { Settled::Unknown } else { Settled::Nothing });
