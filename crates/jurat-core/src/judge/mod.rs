@@ -3,6 +3,7 @@
 
 mod asking;
 mod embedded;
+mod label;
 mod marks;
 mod panel;
 mod ready;
@@ -10,8 +11,9 @@ mod reply;
 mod soft;
 
 pub use asking::{Asking, End};
+pub use label::Label;
 pub use marks::Marks;
 pub use panel::{Aggregate, TaskResult, combine};
 pub use ready::{READY, RUBRIC, Ready};
 pub use reply::ReplyForm;
-pub use soft::{Label, PROBABILITIES, SOFT_SCORE, SoftScore};
+pub use soft::{PROBABILITIES, SOFT_SCORE, SoftScore};

@@ -169,7 +169,7 @@ fn read(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Judge> {
     // What could not be read may have the field.
     let is_flawed = asked.is_none() && [&OUTPUT.key, &USE.key].iter().any(|it| fields.key_span(*it).is_some());
     let soft = fields.read(reading, &SOFT).filter(|_| !is_flawed);
-    let soft = soft.and_then(|it| soft_score::resolve(reading, it, asked));
+    let soft = soft.and_then(|it| soft_score::resolve(reading, it, asked, output.as_ref()));
     let (max_retries, repeat) = (fields.value(reading, &MAX_RETRIES), fields.value(reading, &REPEAT));
     let model = fields.read(reading, &MODEL);
     let panel = fields.read(reading, &PANEL).unwrap_or_default();

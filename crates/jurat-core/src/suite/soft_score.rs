@@ -68,11 +68,12 @@ fn read_values(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option
     entries.iter().map(value).collect()
 }
 
-/// The score over a field of what a judge answers.
+/// The score over a field of what a judge answers to its last question; `concluded` is what it answers in the end.
 pub(super) fn resolve(
     reading: &mut Reading<'_>,
     written: WrittenSoftScore,
     output: Option<&Output>,
+    concluded: Option<&Output>,
 ) -> Option<Spanned<SoftScore>> {
     let WrittenSoftScore { field, values, span } = written;
     let Some(output) = output else {
@@ -93,9 +94,7 @@ pub(super) fn resolve(
         reading.problem(problem.help(format!("it has {}", listed(names()))));
         return None;
     };
-    if let Some(taken) =
-        [SOFT_SCORE, PROBABILITIES].into_iter().find(|it| properties.is_some_and(|all| all.get(it).is_some()))
-    {
+    if let Some((taken, output)) = [output].into_iter().chain(concluded).find_map(|it| Some((taken(it)?, it))) {
         let problem = Problem::new(
             &codes::CONFLICT,
             format!("`soft_score` adds `{taken}` to the reply, and `output` has a field of that name"),
@@ -111,7 +110,26 @@ pub(super) fn resolve(
         return None;
     };
     let labels = counted(reading, &field, &labels, values.as_deref())?;
+    if let Some(repeated) = repeated(&labels) {
+        let message = format!("`{}` has the label `{repeated}` more than once", field.value);
+        let problem = Problem::new(&codes::WRONG_VALUE, message).at(field.span, "whose probability?");
+        reading
+            .problem(problem.help("leave one of them out, or call it otherwise: `1`, `1.0` and `\"1\"` are one name"));
+        return None;
+    }
     Some(Spanned::new(SoftScore::new(field.value, labels), span))
+}
+
+/// The member that would be added to a reply that has one of that name.
+fn taken(output: &Output) -> Option<&'static str> {
+    let properties = output.schema.get("properties")?.as_map()?;
+    [SOFT_SCORE, PROBABILITIES].into_iter().find(|it| properties.get(it).is_some())
+}
+
+/// A label that cannot be told from one before it: `probabilities` has each name once, and a token that begins both decides between none.
+fn repeated(labels: &[Label]) -> Option<&str> {
+    let is_before = |ix: usize| labels[..ix].iter().any(|it| it.is_like(&labels[ix]));
+    (0..labels.len()).find(|ix| is_before(*ix)).map(|ix| labels[ix].name.as_str())
 }
 
 /// Everything that a field may be, where that is a short list.
