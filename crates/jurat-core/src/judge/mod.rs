@@ -13,7 +13,7 @@ mod soft;
 pub use asking::{Asking, End};
 pub use label::Label;
 pub use marks::Marks;
-pub use panel::{Aggregate, TaskResult, combine};
+pub use panel::{Aggregate, TaskResult, Vote, combine};
 pub use ready::{READY, RUBRIC, Ready};
 pub use reply::ReplyForm;
 pub use soft::{PROBABILITIES, SOFT_SCORE, SoftScore};

@@ -4,7 +4,7 @@ use jurat_compare::Assertion;
 use jurat_format::choices;
 use jurat_format::value::{Context, FieldPath, Map, Step, Val, Value, python, shown};
 
-use super::End;
+use super::{End, PROBABILITIES, SOFT_SCORE, SoftScore};
 use crate::verdict::Verdict;
 
 choices! {
@@ -24,6 +24,14 @@ choices! {
     }
 }
 
+/// How the replies of a task become one.
+#[derive(Debug, Clone, Copy)]
+pub struct Vote<'v> {
+    pub aggregate: Aggregate,
+    /// The score that was added to each reply.
+    pub soft: Option<&'v SoftScore>,
+}
+
 /// What the judges of a task said, and what follows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskResult {
@@ -36,7 +44,7 @@ pub struct TaskResult {
 
 /// Draws the verdict from the replies of all slots. A slot without a reply leaves the task undecided: leaving it out would
 /// change the vote without a word.
-pub fn combine(ends: &[&End], assertion: Option<&Assertion>, aggregate: Aggregate, context: Context<'_>) -> TaskResult {
+pub fn combine(ends: &[&End], assertion: Option<&Assertion>, vote: Vote<'_>, context: Context<'_>) -> TaskResult {
     let mut replies = Vec::with_capacity(ends.len());
     for (slot, end) in ends.iter().enumerate() {
         match end {
@@ -48,25 +56,66 @@ pub fn combine(ends: &[&End], assertion: Option<&Assertion>, aggregate: Aggregat
             }
         }
     }
-    let Some(assertion) = assertion else { return measured(&replies) };
-    let judge = |reply: &Value| Verdict::from(assertion.judge_reply(reply, context));
-    let Some((first, _)) = replies.split_first() else {
-        return TaskResult::undecided(Verdict::error("no judge was asked"));
-    };
-    if replies.len() == 1 {
-        return TaskResult { verdict: judge(first), output: Some((*first).clone()), said: said(&replies, assertion) };
+    match (assertion, replies.as_slice()) {
+        (None, _) => measured(&replies, vote),
+        (_, []) => TaskResult::undecided(Verdict::error("no judge was asked")),
+        (Some(assertion), [reply]) => {
+            let verdict = Verdict::from(assertion.judge_reply(reply, context));
+            TaskResult { verdict, output: Some((*reply).clone()), said: said(&replies, assertion, vote) }
+        }
+        (Some(assertion), _) => compared(&replies, assertion, vote, context),
     }
-    let said = said(&replies, assertion);
-    let decided = match aggregate {
-        Aggregate::All => by_verdict(&replies, judge, |verdict| matches!(verdict, Verdict::Failed(_))),
-        Aggregate::Any => by_verdict(&replies, judge, |verdict| *verdict == Verdict::Passed),
-        Aggregate::Majority => majority(&replies, &said).map(|reply| (judge(reply), reply.clone())),
-        Aggregate::Mean => middle(first, &said, assertion, mean).map(|reply| (judge(&reply), reply)),
-        Aggregate::Median => middle(first, &said, assertion, median).map(|reply| (judge(&reply), reply)),
+}
+
+/// The verdict over several replies.
+fn compared(replies: &[&Value], assertion: &Assertion, vote: Vote<'_>, context: Context<'_>) -> TaskResult {
+    let judge = |reply: &Value| Verdict::from(assertion.judge_reply(reply, context));
+    let said = said(replies, assertion, vote);
+    let pooled = |reply: &Value| vote.pooled(reply.clone(), replies, assertion.path.as_ref());
+    let middle = |draw| middle(&pooled(replies[0]), &said, assertion, draw).map(|reply| (judge(&reply), reply));
+    let decided = match vote.aggregate {
+        Aggregate::All => by_verdict(replies, judge, |verdict| matches!(verdict, Verdict::Failed(_)))
+            .map(|(verdict, reply)| (verdict, pooled(&reply))),
+        Aggregate::Any => by_verdict(replies, judge, |verdict| *verdict == Verdict::Passed)
+            .map(|(verdict, reply)| (verdict, pooled(&reply))),
+        Aggregate::Majority => majority(replies, &said).map(|reply| (judge(reply), pooled(reply))),
+        Aggregate::Mean => middle(mean),
+        Aggregate::Median => middle(median),
     };
     match decided {
         Ok((verdict, output)) => TaskResult { verdict, output: Some(output), said },
         Err(reason) => TaskResult { verdict: Verdict::error(reason), output: None, said },
+    }
+}
+
+impl Vote<'_> {
+    /// Whether two judges agree: in the label whose probabilities were asked for, else in all that they say. Two judges never have the same
+    /// probabilities, and seldom the same reasons.
+    fn is_same(self, one: &Value, other: &Value) -> bool {
+        match self.soft {
+            Some(soft) => soft.label_of(one) == soft.label_of(other),
+            None => one == other,
+        }
+    }
+
+    /// The reply with the soft score and the probabilities of all replies, so that none of them is lost. What is compared stays as it was judged.
+    fn pooled(self, reply: Value, replies: &[&Value], compared: Option<&FieldPath>) -> Value {
+        let Some(soft) = self.soft.filter(|_| replies.len() > 1) else { return reply };
+        let is_compared = |member: &str| compared.and_then(FieldPath::root) == Some(member);
+        let numbers =
+            |find: &dyn Fn(&Value) -> Option<f64>| replies.iter().filter_map(|it| find(it)).collect::<Vec<_>>();
+        let draw = if self.aggregate == Aggregate::Median { median } else { mean };
+        let mut scores = numbers(&|it| it.get(SOFT_SCORE)?.as_f64());
+        let Val::Map(mut members) = reply else { return reply };
+        if !scores.is_empty() && !is_compared(SOFT_SCORE) {
+            members.insert(SOFT_SCORE.into(), Val::F(soft.within_range(draw(&mut scores))));
+        }
+        if !scores.is_empty() && !is_compared(PROBABILITIES) {
+            let of_label = |name: &str| mean(&mut numbers(&|it| it.get(PROBABILITIES)?.get(name)?.as_f64()));
+            let each = soft.labels().iter().map(|it| (it.name.clone(), Val::F(of_label(&it.name))));
+            members.insert(PROBABILITIES.into(), Val::Map(each.collect::<Map<'static>>()));
+        }
+        Val::Map(members)
     }
 }
 
@@ -77,17 +126,23 @@ impl TaskResult {
 }
 
 /// Nothing is compared: the reply that most of them gave stands for all, the first of them when none is more common.
-fn measured(replies: &[&Value]) -> TaskResult {
-    let votes = |reply: &Value| replies.iter().filter(|it| ***it == *reply).count();
-    let common = replies.iter().rev().max_by_key(|it| votes(it)).map(|it| (**it).clone());
-    TaskResult { verdict: Verdict::Measured, output: common, said: replies.iter().map(|it| (**it).clone()).collect() }
+fn measured(replies: &[&Value], vote: Vote<'_>) -> TaskResult {
+    let votes = |reply: &Value| replies.iter().filter(|it| vote.is_same(it, reply)).count();
+    let common = replies.iter().rev().max_by_key(|it| votes(it));
+    let output = common.map(|it| vote.pooled((**it).clone(), replies, None));
+    TaskResult { verdict: Verdict::Measured, output, said: replies.iter().map(|it| (**it).clone()).collect() }
 }
 
-/// The values that are compared, as far as the replies have them.
-fn said(replies: &[&Value], assertion: &Assertion) -> Vec<Value> {
-    let value = |reply: &&Value| match &assertion.path {
-        None => (**reply).clone(),
-        Some(path) => path.find(reply).map_or(Val::Null, |it| it.into_owned().into_owned()),
+/// The values that are compared, as far as the replies have them. Where that is a whole reply, what was added to it is no part of it.
+fn said(replies: &[&Value], assertion: &Assertion, vote: Vote<'_>) -> Vec<Value> {
+    let is_own = |key: &str| vote.soft.is_none() || !matches!(key, SOFT_SCORE | PROBABILITIES);
+    let value = |reply: &&Value| match (&assertion.path, reply) {
+        (None, Val::Map(members)) => {
+            let own = members.iter().filter(|(key, _)| is_own(key));
+            Val::Map(own.map(|(key, it)| (key.to_owned(), it.clone())).collect::<Map<'static>>())
+        }
+        (None, _) => (**reply).clone(),
+        (Some(path), _) => path.find(reply).map_or(Val::Null, |it| it.into_owned().into_owned()),
     };
     replies.iter().map(value).collect()
 }

@@ -14,7 +14,7 @@ use crate::effect::{Action, Answer, Outcome, Role, Schema};
 use crate::evaluator::binding::{self, Binding};
 use crate::evaluator::builtin::Builtin;
 use crate::evaluator::{self, OutputConfig, transport};
-use crate::judge::{ReplyForm, SoftScore};
+use crate::judge::{ReplyForm, SoftScore, Vote};
 use crate::outcome::Check;
 use crate::output::CompiledSchema;
 use crate::prompt::Prompt;
@@ -264,6 +264,11 @@ impl PlannedJudge {
     /// The soft score of a slot: that of the last question.
     pub fn soft(&self, slot: u32) -> Option<&SoftScore> {
         self.soft.as_ref().filter(|_| slot / self.n_judges() + 1 == self.n_steps())
+    }
+
+    /// How the replies of all judges become one.
+    pub fn vote(&self) -> Vote<'_> {
+        Vote { aggregate: self.aggregate, soft: self.soft.as_ref() }
     }
 
     /// The prompts of all questions.

@@ -97,7 +97,7 @@ pub(super) fn apply(
         asking.apply_scored(site.turn, outcome, (&judge.form, judge.soft(site.slot)), |_| Ok(()));
     }
     match ends(&slots) {
-        Some(ends) => TaskState::Done(combine(&ends, then, judge.aggregate, context)),
+        Some(ends) => TaskState::Done(combine(&ends, then, judge.vote(), context)),
         None => TaskState::Asking(slots),
     }
 }

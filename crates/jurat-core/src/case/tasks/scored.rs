@@ -10,7 +10,6 @@ use crate::effect::{Outcome, StepSite};
 use crate::evaluation::{CheckSeen, conclude};
 use crate::judge::{Asking, End, TaskResult, combine};
 use crate::plan::{PlannedEvaluation, TaskIx};
-use crate::suite::Aggregate;
 
 pub(super) fn begin(case: &CaseState<'_>, evaluation: &PlannedEvaluation) -> TaskState {
     let requests = evaluation.requests(case.id.as_deref(), case.base, &checks(case, evaluation));
@@ -37,7 +36,7 @@ pub(super) fn apply(
 fn concluded(case: &CaseState<'_>, evaluation: &PlannedEvaluation, ends: &[&End], context: Context<'_>) -> TaskResult {
     let replies: Option<Vec<&Value>> =
         ends.iter().map(|it| if let End::Reply(reply) = it { Some(reply) } else { None }).collect();
-    let Some(replies) = replies else { return combine(ends, None, Aggregate::Majority, context) };
+    let Some(replies) = replies else { return combine(ends, None, evaluation.judge.vote(), context) };
     let scale = evaluation.brief(case.id.as_deref()).brief.scale();
     let concluded = conclude(&evaluation.profile, &scale, &replies, &checks(case, evaluation));
     TaskResult { verdict: concluded.verdict, output: Some(concluded.output), said: concluded.said }

@@ -116,7 +116,7 @@ impl Stepped<'_> {
         let n_judges = self.judge.n_judges() as usize;
         let each: Vec<End> = (0..n_judges).map(|it| self.conclusion(&ends[it..], context)).collect();
         let each: Vec<&End> = each.iter().collect();
-        TaskState::Done(combine(&each, self.then, self.judge.aggregate, context))
+        TaskState::Done(combine(&each, self.then, self.judge.vote(), context))
     }
 
     /// What one judge concludes: its last reply with the computed values in it, or the first of its questions that has no reply. Its ends are every
