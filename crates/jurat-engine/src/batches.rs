@@ -159,8 +159,7 @@ impl JudgedCase<'_> {
 
     /// The label, the score and the explanation that the judge or evaluator of a task gave.
     pub fn marks(&self, task: TaskIx) -> Option<Marks> {
-        let reply = self.state.result(task)?.output.as_ref()?;
-        Some(Marks::of(reply, self.state.compared(task).as_ref()))
+        self.state.marks(task)
     }
 
     /// Everything that is reported of it.

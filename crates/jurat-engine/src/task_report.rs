@@ -5,7 +5,6 @@ use std::time::Duration;
 use jurat_core::case::CaseState;
 use jurat_core::effect::{Outcome, StepSite, Usage};
 use jurat_core::evaluator::{Evaluation, OutputConfig};
-use jurat_core::judge::Marks;
 use jurat_core::plan::{Plan, TaskIx};
 use jurat_core::report::{OutputReport, TaskReport, TaskVerdict};
 use jurat_core::suite::Task;
@@ -30,7 +29,7 @@ pub(crate) fn completed(mut report: TaskReport, plan: &Plan, written: &Task, sta
         report.actual = state.compared(task);
     }
     if let Some(reply) = state.result(task).and_then(|it| it.output.as_ref()) {
-        let marks = Marks::of(reply, report.actual.as_ref());
+        let marks = state.marks(task).unwrap_or_default();
         report.label = marks.label;
         report.score = marks.score;
         report.explanation = marks.explanation;

@@ -12,7 +12,7 @@ mod soft;
 
 pub use asking::{Asking, End};
 pub use label::Label;
-pub use marks::Marks;
+pub use marks::{Marks, ScorePart};
 pub use panel::{Aggregate, TaskResult, Vote, combine};
 pub use ready::{READY, RUBRIC, Ready};
 pub use reply::ReplyForm;

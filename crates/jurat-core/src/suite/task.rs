@@ -19,7 +19,7 @@ use super::judging::{self, Judge};
 use crate::check::{self, Check as RunCheck};
 use crate::comparison::{self, OPERATOR, TaskComparison};
 use crate::evaluator::binding::{Binding, Origin};
-use crate::judge::SOFT_SCORE;
+use crate::judge::ScorePart;
 use crate::outcome::{Check, Gives, format as outcome};
 pub use crate::task::{CaseKind, Gate};
 use crate::transform::{self, Transform};
@@ -66,24 +66,24 @@ impl Task {
         }
     }
 
-    /// The least and the most that its score can be, where the output of its judge says so: `score`, or the member that it looks at.
+    /// The least and the most that its score can be, where its judge says so: of the same number that [`Marks`](crate::judge::Marks) reads.
     pub fn score_range(&self) -> Option<(f64, f64)> {
         let TaskKind::Judge(judge) = &self.kind else { return None };
-        let path = self.comparison.as_ref().and_then(|it| it.path.as_ref());
-        if let Some(soft) = judge.soft.as_ref().filter(|_| path.is_none_or(|it| it.value.root() == Some(SOFT_SCORE))) {
-            return Some(soft.value.range()).filter(|(low, high)| low < high);
-        }
-        let schema = &judge.output.as_ref()?.schema;
-        let member = |schema: &'_ Value, key: &str| schema.get("properties")?.as_map()?.get(key).cloned();
-        let at_path = || {
-            path?.value.steps().iter().try_fold(schema.clone(), |schema, step| match step {
-                Step::Key(key) => member(&schema, key),
-                _ => None,
-            })
+        let schema = judge.output.as_ref().map(|it| &it.schema);
+        let of_score = schema.and_then(|it| member(it, "score")).filter(may_be_number);
+        let range = match ScorePart::of(judge.soft.is_some(), of_score.is_some()) {
+            ScorePart::SoftScore => judge.soft.as_ref().map(|it| it.value.range()),
+            ScorePart::Score => of_score.as_ref().and_then(bounds),
+            ScorePart::Compared => {
+                let path = self.comparison.as_ref()?.path.as_ref()?;
+                let at_path = path.value.steps().iter().try_fold(schema?.clone(), |schema, step| match step {
+                    Step::Key(key) => member(&schema, key),
+                    _ => None,
+                });
+                at_path.as_ref().and_then(bounds)
+            }
         };
-        let of_score = member(schema, "score").or_else(at_path)?;
-        let end = |key: &str| of_score.get(key).and_then(Val::as_f64).filter(|it| it.is_finite());
-        end("minimum").zip(end("maximum")).filter(|(low, high)| low < high)
+        range.filter(|(low, high)| low < high)
     }
 
     /// Whether it may pass or fail, rather than only measure. What its evaluator returns may decide as well: [`super::Suite::decides`].
@@ -95,6 +95,22 @@ impl Task {
             || matches!(kind, TaskKind::Check(_) | TaskKind::Group(_) | TaskKind::Evaluation { decides: true })
             || matches!(kind, TaskKind::Cel(it) if it.expression.not_boolean().is_none())
     }
+}
+
+/// What a schema says of a member.
+fn member(schema: &Value, key: &str) -> Option<Value> {
+    schema.get("properties")?.as_map()?.get(key).cloned()
+}
+
+/// Whether what fits a schema may be a number.
+fn may_be_number(schema: &Value) -> bool {
+    schema.get("type").and_then(Val::as_str).is_none_or(|it| matches!(it, "integer" | "number"))
+}
+
+/// `minimum` and `maximum` of a schema.
+fn bounds(schema: &Value) -> Option<(f64, f64)> {
+    let end = |key: &str| schema.get(key).and_then(Val::as_f64).filter(|it| it.is_finite());
+    end("minimum").zip(end("maximum"))
 }
 
 #[derive(Debug, Clone)]

@@ -127,3 +127,26 @@ proptest! {
         }
     }
 }
+
+/// The range of a task is that of the number that is its score.
+#[test]
+fn the_range_of_a_score_is_that_of_the_same_number() {
+    let output = "output: { grade: { type: integer, minimum: 1, maximum: 5 }, score: { type: integer, minimum: 0, maximum: 9 } }";
+    let soft = "soft_score: { field: grade, values: { '1': 0, '2': 1, '3': 2, '4': 3, '5': 4 } }";
+    let named = "output: { score: string, grade: { type: integer, minimum: 1, maximum: 5 } }";
+    for (judge, path, expected) in [
+        (format!("{output}, {soft}"), "grade", Some((0.0, 4.0))),
+        (format!("{output}, {soft}"), "score", Some((0.0, 4.0))),
+        (format!("{output}, {soft}"), "soft_score", Some((0.0, 4.0))),
+        (output.to_owned(), "grade", Some((0.0, 9.0))),
+        (named.to_owned(), "grade", Some((1.0, 5.0))),
+        (named.to_owned(), "score", None),
+    ] {
+        let text = format!(
+            "models: {{ judge: openai/m }}\nrecords: [{{ id: a }}]\ntasks:\n  \
+             - {{ id: t, judge: {{ prompt: '${{id}}', {judge} }}, field_path: {path}, operator: is_not_empty }}\n"
+        );
+        let loaded = load(Path::new("suite.yaml"), &InMemory(&[("suite.yaml", &text)]));
+        assert_eq!(loaded.suite.tasks[0].score_range(), expected, "{text}\n{:?}", loaded.problems);
+    }
+}

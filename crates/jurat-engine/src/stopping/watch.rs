@@ -5,7 +5,6 @@ use std::sync::{Mutex, PoisonError};
 
 use jurat_core::case::CaseState;
 use jurat_core::contrast::Repetitions;
-use jurat_core::judge::Marks;
 use jurat_core::plan::{CaseIx, CaseLayout, TaskIx};
 use jurat_core::stopping::{Monitoring, Prefix, RowSteps, Step};
 use jurat_core::verdict::{CaseVerdict, StopReason, Verdict};
@@ -207,6 +206,5 @@ fn of_task<'s>(state: &'s CaseState<'_>, task: TaskIx) -> Option<&'s Verdict> {
 }
 
 fn score(state: &CaseState<'_>, task: TaskIx) -> Option<f64> {
-    let output = state.result(task)?.output.as_ref()?;
-    Marks::of(output, state.compared(task).as_ref()).score
+    state.marks(task)?.score
 }

@@ -18,7 +18,7 @@ use jurat_format::value::{Context, Val, Value};
 use crate::effect::{Action, Asker, ModelRequest, Outcome, Request, StepSite};
 use crate::evaluator::Evaluation;
 use crate::evidence::fault::fault;
-use crate::judge::{ReplyForm, TaskResult};
+use crate::judge::{Marks, ReplyForm, TaskResult};
 use crate::plan::{CaseName, Plan, PlannedTask, TaskIx, Work};
 use crate::suite::{CaseKind, ExpectedValue, Gate, TaskComparison};
 use crate::verdict::{CaseVerdict, Counts, SkipReason, Verdict};
@@ -217,6 +217,13 @@ impl<'p> CaseState<'p> {
         let outputs = self.outputs(planned);
         let context = Context { base: self.base, outputs: &outputs };
         path.and_then(|path| context.find(path).ok().map(|it| it.into_owned().into_owned()))
+    }
+
+    /// The label, the score and the explanation that the judge or evaluator of a task gave.
+    pub fn marks(&self, task: TaskIx) -> Option<Marks> {
+        let reply = self.result(task)?.output.as_ref()?;
+        let judge = self.plan.tasks.get(task.index())?.work.judge();
+        Some(Marks::of(reply, self.compared(task).as_ref(), judge.is_some_and(|it| it.soft.is_some())))
     }
 
     /// What a task expected, whole: what its definition says, or what its `${path}` found.
