@@ -1,20 +1,23 @@
 //! `aider`: Aider with one message. It calls no tools: its model writes edits and commands into its reply, and Aider applies and runs them. Both are calls here.
 //!
-//! What was said and done stands in its chat history, which is Markdown; what it used and how it ended in the log of its own analytics, which is JSON lines among
-//! what it prints.
+//! What was said and done stands in its chat history ([`super::aider_history`]); what its model said in it, what was run, what it used and how it ended in its
+//! log ([`super::aider_log`]); what commands printed among what it prints.
 
 use std::collections::VecDeque;
 
-use jurat_format::value::{Val, parse_json};
+use jurat_format::value::Val;
 
+use super::aider_history::{History, Part};
+use super::aider_log::{Log, RUNNING};
 use super::launch::{Launch, ModelAt, TurnInput, Wire, moment, object};
 use super::lines::Line;
 use super::runner::{Package, Performer, Printed, Program, Runner, SideFile};
 use super::turn_report::{FaultSource, TurnReport, count, owned_text, text};
 use crate::artifact::Tokens;
 
-/// Where the chat history is, below its home.
+/// Where the chat history and the log are, below its home.
 const HISTORY: &str = "chat.md";
+const LOG: &str = "log.txt";
 
 pub(super) static RUNNER: Runner = Runner {
     name: "aider",
@@ -25,7 +28,7 @@ pub(super) static RUNNER: Runner = Runner {
         wire: Wire::OpenAiChat,
         launch,
         read,
-        side_file: Some(SideFile::Text(HISTORY)),
+        side_file: Some(SideFile::Logged { text: HISTORY, log: LOG }),
         counts_session: false,
         failed_calls: None,
     }),
@@ -44,36 +47,40 @@ fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
     launch.args(["--no-pretty", "--no-stream", "--no-fancy-input", "--no-detect-urls"]);
     launch.args(["--no-check-update", "--no-show-release-notes", "--no-show-model-warnings"]);
     launch.args(["--chat-history-file", &input.places.at_home(HISTORY)]);
-    launch.args(["--input-history-file", &input.places.at_home("input-history.txt")]);
-    // Nothing is sent. With `--yes-always` it would run no commands; without an answer it takes `yes`, which is the default of its questions.
-    launch.args(["--no-analytics", "--analytics-log", "/proc/self/fd/1"]);
+    // Replies, commands and events are in one file, in order. Nothing is sent.
+    let log = input.places.at_home(LOG);
+    launch.args(["--llm-history-file", &log, "--input-history-file", &log, "--analytics-log", &log, "--no-analytics"]);
+    // With `--yes-always` it would run no commands; without an answer it takes `yes`, which is the default of its questions.
     if input.turn > 0 {
         launch.args(["--restore-chat-history"]);
     }
     launch.env("OPENAI_API_BASE", &model.under("/v1"));
     launch.env("OPENAI_API_KEY", &model.key);
     launch.env("LITELLM_LOCAL_MODEL_COST_MAP", "True");
-    // What it prints and what it logs are in order then.
+    // What it prints and what its commands print are in order then.
     launch.env("PYTHONUNBUFFERED", "1");
     launch.finished(input)
 }
 
 fn read(printed: Printed<'_>) -> TurnReport {
-    let mut report = TurnReport::default();
-    let mut history = History {
-        report: &mut report,
-        outputs: outputs(printed.stdout),
-        asked: String::new(),
-        said: String::new(),
-        n_calls: 0,
-    };
-    let complaint = history.take(printed.side);
-    let has_end = logged(&mut report, printed.stdout);
+    let log = Log::read(printed.log);
+    let mut turn = Turn { report: TurnReport::default(), commands: log.commands(printed.stdout).into(), n_calls: 0 };
+    let History { parts, missing } = History::read(printed.side, log.replies());
+    let complaint = turn.take(parts);
+    // What ran is known from the log alone.
+    while let Some((command, output)) = turn.commands.pop_front() {
+        turn.ran(command, output);
+    }
+    let Turn { mut report, .. } = turn;
+    log.events.iter().for_each(|it| logged(&mut report, it));
     if let Some(complaint) = complaint {
         report.fail(FaultSource::Provider, "provider_error", complaint);
     }
-    if !has_end {
+    if !log.has_ended() {
         report.fail(FaultSource::Stream, "stream_broken_off", "the log ends without its `exit` event");
+    }
+    if !missing.is_empty() {
+        report.fail(FaultSource::Stream, "history_incomplete", "the chat history lacks a reply that is in the log");
     }
     if report.fault.is_some() {
         report.response = None;
@@ -81,132 +88,85 @@ fn read(printed: Printed<'_>) -> TurnReport {
     report
 }
 
-/// What an entry of its log begins with. One may stand behind a question, which ends no line.
-const ENTRY: &str = "{\"event\": ";
-
-/// Takes in what its log says it used; returns whether the log says that it ended.
-fn logged(report: &mut TurnReport, stdout: &str) -> bool {
-    let mut has_end = false;
-    for line in stdout.lines() {
-        let entry = line.find(ENTRY).and_then(|it| parse_json(&line[it..]).ok());
-        let Some(entry) = entry.map(|it| it.value) else { continue };
-        let properties = entry.get("properties").unwrap_or(&Val::Null);
-        let at = count(&entry, "time").and_then(|it| moment(it.saturating_mul(1000)));
-        match text(&entry, "event") {
-            Some("message_send") => {
-                report.took(&Tokens {
-                    total: count(properties, "total_tokens"),
-                    ..Tokens::of(count(properties, "prompt_tokens"), count(properties, "completion_tokens"))
-                });
-                report.cost(properties.get("cost").and_then(Val::as_f64).filter(|it| *it > 0.0));
-            }
-            Some("message_send_exception") => {
-                report.note(at, "message_send_exception", properties.clone().into_owned());
-                let why = owned_text(properties, "exception").unwrap_or_default();
-                report.fail(FaultSource::Agent, "message_send_exception", why);
-            }
-            Some("exit") => {
-                has_end = true;
-                report.note(at, "exit", properties.clone().into_owned());
-            }
-            _ => {}
+/// Takes in what an event of its log says that it used, or how it ended.
+fn logged(report: &mut TurnReport, event: &Val<'_>) {
+    let properties = event.get("properties").unwrap_or(&Val::Null);
+    let at = count(event, "time").and_then(|it| moment(it.saturating_mul(1000)));
+    match text(event, "event") {
+        Some("message_send") => {
+            report.took(&Tokens {
+                total: count(properties, "total_tokens"),
+                ..Tokens::of(count(properties, "prompt_tokens"), count(properties, "completion_tokens"))
+            });
+            report.cost(properties.get("cost").and_then(Val::as_f64).filter(|it| *it > 0.0));
         }
+        Some("message_send_exception") => {
+            report.note(at, "message_send_exception", properties.clone().into_owned());
+            let why = owned_text(properties, "exception").unwrap_or_default();
+            report.fail(FaultSource::Agent, "message_send_exception", why);
+        }
+        Some("exit") => report.note(at, "exit", properties.clone().into_owned()),
+        _ => {}
     }
-    has_end
 }
 
-const RUNNING: &str = "Running ";
-const ASKS_TO_ADD: &str = "Add command output to the chat?";
-
-/// The commands that it ran and what they printed, in order, as far as it shows where their output ends.
-fn outputs(stdout: &str) -> VecDeque<(&str, String)> {
-    let mut outputs = VecDeque::new();
-    let mut running: Option<(&str, String)> = None;
-    for line in stdout.lines() {
-        if let Some(command) = line.strip_prefix(RUNNING) {
-            outputs.extend(running.replace((command, String::new())));
-        } else if line.contains(ASKS_TO_ADD) || line.contains(ENTRY) {
-            outputs.extend(running.take());
-        } else if let Some((_, output)) = &mut running {
-            output.push_str(line);
-            output.push('\n');
-        }
-    }
-    outputs
-}
-
-/// The chat history while it is read.
-struct History<'r, 't> {
-    report: &'r mut TurnReport,
-    outputs: VecDeque<(&'t str, String)>,
-    /// The message to it, which has a line for each of its own.
-    asked: String,
-    /// What the model is saying.
-    said: String,
+/// A turn while it is read.
+struct Turn<'t> {
+    report: TurnReport,
+    /// The commands that were run and are not in the report yet, with what they printed.
+    commands: VecDeque<(&'t str, Option<String>)>,
     n_calls: usize,
 }
 
-impl History<'_, '_> {
-    /// Takes in what was said and done in this turn; returns what an endpoint did wrong, if that was the end.
-    fn take(&mut self, history: &str) -> Option<String> {
-        let turn = history.rsplit_once("# aider chat started at ").map_or("", |(_, it)| it);
+impl Turn<'_> {
+    /// Takes in what was said and done; returns what an endpoint did wrong, if that was the end.
+    fn take(&mut self, parts: Vec<Part<'_>>) -> Option<String> {
         let mut complaint: Option<String> = None;
-        // The first line is the time at which it started. Lines of its own end with two spaces, as line breaks of Markdown do.
-        for line in turn.split('\n').skip(1) {
-            let own = line.strip_suffix("  ");
-            if let Some(message) = own.and_then(|it| it.strip_prefix("#### ")) {
-                self.finish_saying();
-                self.asked.push_str(message);
-                self.asked.push('\n');
-                continue;
-            }
-            self.finish_asking();
-            if let Some(own) = own.and_then(|it| it.strip_prefix("> ")) {
-                self.finish_saying();
-                self.did(own);
-                if own.starts_with("litellm.") {
-                    complaint = Some(own.to_owned());
+        for part in parts {
+            match part {
+                Part::Asked(message) => self.report.said(None, "user", message),
+                Part::Reply(reply) => {
+                    // What came right in the end was no failure.
+                    complaint = None;
+                    self.report.response = Some(reply.to_owned());
+                    self.report.said(None, "assistant", reply.to_owned());
                 }
-            } else {
-                // What came right in the end was no failure.
-                complaint = complaint.filter(|_| line.trim().is_empty());
-                self.said.push_str(line);
-                self.said.push('\n');
+                Part::Did(line) => {
+                    complaint = line.starts_with("litellm.").then(|| line.to_owned()).or(complaint);
+                    self.did(line);
+                }
+                Part::Printed(text) => self.printed(&text),
             }
         }
-        self.finish_saying();
         complaint
-    }
-
-    fn finish_asking(&mut self) {
-        let asked = std::mem::take(&mut self.asked);
-        if !asked.is_empty() {
-            self.report.said(None, "user", asked.trim_end().to_owned());
-        }
-    }
-
-    fn finish_saying(&mut self) {
-        let said = std::mem::take(&mut self.said);
-        if !said.trim().is_empty() {
-            self.report.response = Some(said.trim().to_owned());
-            self.report.said(None, "assistant", said.trim().to_owned());
-        }
     }
 
     /// Something that Aider itself did or said.
     fn did(&mut self, line: &str) {
-        if let Some(path) = line.strip_prefix("Applied edit to ") {
+        let command = line.strip_prefix(RUNNING).map(str::trim);
+        // Before the first reply it shows the message, which may have any lines.
+        let edited = line.strip_prefix("Applied edit to ").filter(|_| self.report.response.is_some());
+        if let Some(path) = edited {
             self.called("edit", object([("path", Val::from(path.to_owned()))]), Some(false), Val::Null);
-        } else if let Some(command) = line.strip_prefix(RUNNING) {
-            // Whether the command failed is not shown.
-            let output = self.outputs.pop_front().filter(|(it, _)| *it == command).map(|(_, it)| Val::from(it));
-            let arguments = object([("command", Val::from(command.to_owned()))]);
-            self.called("shell", arguments, None, output.unwrap_or(Val::Null));
+        } else if let Some((ran, output)) = self.commands.pop_front_if(|(it, _)| Some(*it) == command) {
+            self.ran(ran, output);
         } else if let Some(version) = line.strip_prefix("Aider v") {
             self.report.version = Some(version.to_owned());
         } else {
+            self.printed(line);
+        }
+    }
+
+    fn printed(&mut self, text: &str) {
+        for line in text.lines().map(str::trim_end).filter(|it| !it.is_empty()) {
             self.report.event(Line::Printed(line), "printed");
         }
+    }
+
+    /// A command. Whether it failed is not shown.
+    fn ran(&mut self, command: &str, output: Option<String>) {
+        let arguments = object([("command", Val::from(command.to_owned()))]);
+        self.called("shell", arguments, None, output.map_or(Val::Null, Val::from));
     }
 
     fn called(&mut self, name: &str, arguments: Val<'static>, is_error: Option<bool>, output: Val<'static>) {

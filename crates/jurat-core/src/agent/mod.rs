@@ -7,6 +7,8 @@
 //! Nothing is guessed: an event that a reader does not know is stored as it is, as an event of the runner; a stream that breaks off is a fault in words.
 
 mod aider;
+mod aider_history;
+mod aider_log;
 mod anthropic_stream;
 mod claude_code;
 mod codex;

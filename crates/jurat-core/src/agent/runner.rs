@@ -78,6 +78,8 @@ impl Package {
 pub enum SideFile {
     /// A file that is read as it is.
     Text(&'static str),
+    /// Such a file, and a log beside it.
+    Logged { text: &'static str, log: &'static str },
     /// A transcript that grows from turn to turn, read as lines.
     Transcript(TranscriptFiles),
 }
@@ -99,6 +101,8 @@ pub struct Printed<'p> {
     pub stdout: &'p str,
     /// The text of its [`SideFile`], as far as it belongs to this turn.
     pub side: &'p str,
+    /// The text of the log beside that, where there is one.
+    pub log: &'p str,
     /// Whether its output is its final message, rather than events.
     pub is_text: bool,
 }

@@ -1,6 +1,7 @@
 //! What each agent really printed, and what is read from it.
 //!
-//! `tests/agents/RUNNER/CASE/` holds a stream that the real program left, against an endpoint that asked for two calls of tools or refused, and
+//! `tests/agents/RUNNER/CASE/` holds a stream that the real program left, against an endpoint that asked for two calls of tools or refused (what it said in
+//! `openhands/events_with_summary` was put in by hand, and the prompts of Aider were taken out of its log), and
 //! `report.txt`, what is read from it. `JURAT_BLESS=1` writes the latter anew; look at its diff.
 
 use std::fmt::Write as _;
@@ -38,15 +39,28 @@ fn runner(folder: &Path) -> &'static Runner {
     named(name)
 }
 
-/// The output and the side file of a recording.
-fn recorded(case: &Path) -> (String, String) {
+/// What a program left of a turn.
+struct Recorded {
+    stdout: String,
+    side: String,
+    log: String,
+}
+
+impl Recorded {
+    fn printed(&self) -> Printed<'_> {
+        Printed { stdout: &self.stdout, side: &self.side, log: &self.log, is_text: false }
+    }
+}
+
+/// The output, the side file and the log of a recording.
+fn recorded(case: &Path) -> Recorded {
     let text = |name: &str| fs::read_to_string(case.join(name)).unwrap_or_default();
     let stdout = ["stream.jsonl", "stdout.json", "stdout.txt"].iter().map(|it| text(it)).find(|it| !it.is_empty());
     let side = ["transcript.jsonl", "trajectory.json", "usage.json", "chat.md"]
         .iter()
         .map(|it| text(it))
         .find(|it| !it.is_empty());
-    (stdout.unwrap_or_default(), side.unwrap_or_default())
+    Recorded { stdout: stdout.unwrap_or_default(), side: side.unwrap_or_default(), log: text("log.txt") }
 }
 
 fn shown(report: &TurnReport) -> String {
@@ -81,9 +95,10 @@ fn what_real_programs_print_is_read() {
     for of_runner in entries(&folder()) {
         n_runners += 1;
         for case in entries(&of_runner) {
-            let (stdout, side) = recorded(&case);
-            assert!(!stdout.is_empty() || !side.is_empty(), "{} has no recording", case.display());
-            let report = shown(&runner(&of_runner).read(Printed { stdout: &stdout, side: &side, is_text: false }));
+            let recorded = recorded(&case);
+            let is_empty = recorded.stdout.is_empty() && recorded.side.is_empty();
+            assert!(!is_empty, "{} has no recording", case.display());
+            let report = shown(&runner(&of_runner).read(recorded.printed()));
             let file = case.join("report.txt");
             if std::env::var_os("JURAT_BLESS").is_some() {
                 fs::write(&file, &report).expect("the file can be written");
@@ -100,7 +115,7 @@ fn what_real_programs_print_is_read() {
 /// Lines that are no events take no event each.
 #[test]
 fn what_is_printed_beside_events_is_folded_and_bounded() {
-    let printed = |text: &str| Runner::COMMAND.read(Printed { stdout: text, side: "", is_text: false });
+    let printed = |text: &str| Runner::COMMAND.read(Printed { stdout: text, ..Printed::default() });
     let report = printed("one\ntwo\n{\"type\": \"note\", \"name\": \"x\"}\nthree\n");
     assert_eq!(
         shown(&report).lines().take(3).collect::<Vec<_>>(),
@@ -123,8 +138,8 @@ fn what_is_printed_beside_events_is_folded_and_bounded() {
 #[test]
 fn every_program_reports_calls_results_tokens_and_a_final_message() {
     for of_runner in entries(&folder()) {
-        let (stdout, side) = recorded(&of_runner.join("done"));
-        let report = runner(&of_runner).read(Printed { stdout: &stdout, side: &side, is_text: false });
+        let recorded = recorded(&of_runner.join("done"));
+        let report = runner(&of_runner).read(recorded.printed());
         let name = of_runner.display().to_string();
         let n = |is: fn(&Happening) -> bool| report.events.iter().filter(|it| is(&it.what)).count();
         assert!(n(|it| matches!(it, Happening::ToolCall { .. })) >= 2, "{name}");
@@ -152,7 +167,7 @@ proptest! {
     #[test]
     fn a_stream_that_breaks_off_is_no_success(cut in 0.0f64..1.0) {
         for of_runner in entries(&folder()) {
-            let (stdout, side) = recorded(&of_runner.join("done"));
+            let recorded = recorded(&of_runner.join("done"));
             let upto = |text: &str| {
                 // The id of its session is the end of OpenHands.
                 let text = text.split("\nHint: run openhands").next().unwrap_or_default().trim_end();
@@ -162,8 +177,9 @@ proptest! {
                 }
                 text[..end].to_owned()
             };
-            let (cut_out, cut_side) = (upto(&stdout), upto(&side));
-            let report = runner(&of_runner).read(Printed { stdout: &cut_out, side: &cut_side, is_text: false });
+            let Recorded { stdout, side, log } = &recorded;
+            let cut_off = Recorded { stdout: upto(stdout), side: upto(side), log: upto(log) };
+            let report = runner(&of_runner).read(cut_off.printed());
             prop_assert!(report.fault.is_some(), "{} at {cut}", of_runner.display());
         }
     }
@@ -173,7 +189,7 @@ proptest! {
     fn anything_can_be_read(lines in proptest::collection::vec("[ -~]{0,60}|\\{\"type\": ?\"[a-z_.]{0,16}\".{0,40}\\}", 0..8)) {
         let text = lines.join("\n");
         for runner in RUNNERS {
-            let _ = runner.read(Printed { stdout: &text, side: &text, is_text: false });
+            let _ = runner.read(Printed { stdout: &text, side: &text, log: &text, is_text: false });
         }
     }
 }
@@ -286,7 +302,7 @@ fn a_response_that_reads_like_a_failure_is_judged_where_the_proxy_saw_a_response
     concluded(Ending::Exited(1), faulty(FaultSource::ProviderWords), limited, "failed limit_requests");
     let stream = r#"{"type": "result", "subtype": "success", "is_error": true, "result": "API Error: too many words"}"#;
     let claude_code = Runner::named("claude_code").expect("it is a runner");
-    let report = claude_code.read(Printed { stdout: stream, side: "", is_text: false });
+    let report = claude_code.read(Printed { stdout: stream, ..Printed::default() });
     let artifact = artifact_of(claude_code, vec![turn("do it", report, Ending::Exited(1))], requests(1, 0)).to_value();
     let evidence = jurat_core::evidence::run::evidence(artifact).expect("an artifact");
     assert_eq!(evidence.get("final_response").and_then(Val::as_str), Some("API Error: too many words"));

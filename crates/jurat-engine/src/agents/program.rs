@@ -139,10 +139,10 @@ impl Performer for ProgramTurns<'_> {
         });
         let (ran, side) = self.access.beside(self.task, ran).await??;
         let ending = self.ending(&ran)?;
-        let (side, n_lines) = side?;
+        let Side { text: side, log, n_lines } = side?;
         self.n_lines = n_lines;
         let case = &*self.program.case;
-        let printed = Printed { stdout: &ran.stdout, side: &side, is_text: case.agent.prints_text };
+        let printed = Printed { stdout: &ran.stdout, side: &side, log: &log, is_text: case.agent.prints_text };
         let report = match &ending {
             Ending::NotStarted(_) => TurnReport::default(),
             _ => case.agent.runner.read(printed),
@@ -253,24 +253,40 @@ impl Sandboxed {
         jail::Program { argv, env, stdin: launch.stdin.into_bytes(), work_dir: seen.workspace }
     }
 
-    /// The trace that the program wrote beside its output in this turn, and the number of lines that it has by now.
-    fn side(&self, n_lines: usize) -> Result<(String, usize), String> {
+    /// The trace that the program wrote beside its output in this turn.
+    fn side(&self, n_lines: usize) -> Result<Side, String> {
         let side_file = self.case.agent.runner.program().and_then(|it| it.side_file);
-        let (text, n_lines) = match side_file {
-            None => return Ok((String::new(), n_lines)),
-            Some(SideFile::Text(name)) => {
-                let copy = self.folders.sockets.join("side");
-                let copied = workspace::keep(home(&self.folders), name, &copy, self.case.agent.limits.output);
-                let text = copied.ok().and_then(|it| fs::read_to_string(copy.join(it.path)).ok());
-                (text.unwrap_or_default(), n_lines)
+        let none = Side { text: String::new(), log: String::new(), n_lines };
+        let side = match side_file {
+            None => none,
+            Some(SideFile::Text(name)) => Side { text: self.side_text(name), ..none },
+            Some(SideFile::Logged { text, log }) => {
+                Side { text: self.side_text(text), log: self.side_text(log), ..none }
             }
             Some(SideFile::Transcript(files)) => {
                 let lines = transcript(&self.folders, files)?;
-                (lines.get(n_lines..).unwrap_or_default().join("\n"), lines.len())
+                let text = lines.get(n_lines..).unwrap_or_default().join("\n");
+                Side { text, n_lines: lines.len(), ..none }
             }
         };
-        Ok((self.secrets.scrubbed(text), n_lines))
+        let Side { text, log, n_lines } = side;
+        Ok(Side { text: self.secrets.scrubbed(text), log: self.secrets.scrubbed(log), n_lines })
     }
+
+    /// The text of a file in the home of the program; nothing when it cannot be read.
+    fn side_text(&self, name: &str) -> String {
+        let copy = self.folders.sockets.join("side");
+        let copied = workspace::keep(home(&self.folders), name, &copy, self.case.agent.limits.output);
+        copied.ok().and_then(|it| fs::read_to_string(copy.join(it.path)).ok()).unwrap_or_default()
+    }
+}
+
+/// What a program wrote beside its output.
+struct Side {
+    text: String,
+    log: String,
+    /// How many lines a transcript has by now.
+    n_lines: usize,
 }
 
 /// A turn that was run.
