@@ -107,6 +107,15 @@ fn read(stream: &str) -> TurnReport {
     report
 }
 
+/// What Goose says when it stops before the agent is done, and the code of that.
+const GIVES_UP: [(&str, &str); 2] = [
+    (
+        "I've reached the maximum number of actions I can do without user input. Would you like me to continue?",
+        "max_turns",
+    ),
+    ("The model returned an empty response. Please resend your message to continue.", "empty_response"),
+];
+
 /// What has been read, and what the agent is saying: that comes in pieces, each as a message.
 #[derive(Default)]
 struct Reader {
@@ -120,9 +129,13 @@ impl Reader {
     fn message(&mut self, message: &Val<'_>) {
         let at = count(message, "created").and_then(|it| moment(it.saturating_mul(1000)));
         let role = text(message, "role").unwrap_or("assistant");
+        let is_of_model = message.get("metadata").is_some_and(|it| it.get("inference").is_some());
         for part in message.get("content").and_then(Val::as_list).unwrap_or_default() {
             let kind = text(part, "type");
             if let (Some("text"), "assistant") = (kind, role) {
+                if !is_of_model {
+                    self.give_up(text(part, "text").unwrap_or_default());
+                }
                 let (_, said) = self.saying.get_or_insert_with(|| (at.clone(), String::new()));
                 said.push_str(text(part, "text").unwrap_or_default());
                 self.complaint = None;
@@ -130,6 +143,14 @@ impl Reader {
             }
             self.finish_saying();
             self.part(at.clone(), role, part);
+        }
+    }
+
+    /// Takes the words that Goose itself says in the place of the agent when it stops, and ends with success all the same. Only a model has `inference`.
+    fn give_up(&mut self, words: &str) {
+        if let Some((_, code)) = GIVES_UP.iter().find(|(known, _)| *known == words) {
+            self.finish_saying();
+            self.report.fail(FaultSource::Agent, *code, words);
         }
     }
 
