@@ -48,13 +48,13 @@ fn launch(input: &TurnInput<'_>, model: &ModelAt) -> Launch {
     launch.finished(input)
 }
 
-/// What it prints before a summary of what its events said, and before the name of the session, which is its end.
+/// What it prints in a line before a summary of what its events said, and before the name of the session, which is its end.
 const SUMMARY: &str = " CONVERSATION SUMMARY ";
 const SESSION: &str = "\nConversation ID: ";
 
 fn read(stream: &str) -> TurnReport {
     let mut report = TurnReport::default();
-    let (events, end) = stream.split_once(SUMMARY).unwrap_or((stream, ""));
+    let (events, end) = stream.split_at(summary(stream));
     for line in lines(events) {
         let Some(event) = report.event(line, "printed") else { continue };
         take(&mut report, &event);
@@ -67,6 +67,12 @@ fn read(stream: &str) -> TurnReport {
         report.response = None;
     }
     report
+}
+
+/// Where the summary begins. Events may hold the same words: an agent reads and writes anything.
+fn summary(stream: &str) -> usize {
+    let is_heading = |it: &str| it.starts_with('─') && it.contains(SUMMARY);
+    stream.split_inclusive('\n').take_while(|it| !is_heading(it)).map(str::len).sum()
 }
 
 /// A line of 32 digits, of which none is missing.
@@ -133,6 +139,8 @@ fn returned(report: &mut TurnReport, at: Option<String>, event: &Val<'_>) {
     let observation = event.get("observation").unwrap_or(&Val::Null);
     let is_error = match (observation.get("is_error"), observation.get("exit_code")) {
         (Some(Val::Bool(true)), _) => Some(true),
+        // The command still runs: it was not waited for any longer.
+        (_, Some(Val::I(-1))) => None,
         (_, Some(Val::I(code))) => Some(*code != 0),
         (Some(Val::Bool(false)), _) => Some(false),
         _ => None,
