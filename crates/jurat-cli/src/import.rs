@@ -9,7 +9,7 @@ use jurat::import::{By, Class, Entry, Imported, KINDS, Kind, Options, Totals, Un
 use jurat::{Checked, Profiles};
 use jurat_format::codes;
 use jurat_format::problem::{Problem, Severity};
-use jurat_format::value::{Map, Val, Value};
+use jurat_format::value::{Val, Value};
 use jurat_report::visible_line;
 
 use crate::definition::without_notes;
@@ -197,18 +197,11 @@ fn sentence(entry: &Entry) -> String {
 
 fn print_json(imported: &Imported, written: &[PathBuf]) -> io::Result<()> {
     let files: Value = written.iter().map(|it| Val::from(it.display().to_string())).collect();
-    let mut members: Map<'static> = [
+    let about = [
         ("version", Val::I(1)),
         ("kind", Val::from(imported.kind.name)),
         ("summary", Val::from(imported.summary.clone())),
         ("files", files),
-    ]
-    .into_iter()
-    .collect();
-    if let Val::Map(report) = imported.report.to_value() {
-        for (key, value) in report {
-            members.insert(key, value);
-        }
-    }
-    writeln!(io::stdout().lock(), "{}", Val::Map(members).to_json())
+    ];
+    writeln!(io::stdout().lock(), "{}", imported.report.to_json(about.into_iter().collect()))
 }

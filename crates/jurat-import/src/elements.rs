@@ -130,29 +130,49 @@ impl Quotes {
 /// The elements of the list at a path of a document, one after the other.
 pub(crate) struct Elements<R> {
     reader: R,
+    path: Vec<String>,
     state: State,
 }
 
 enum State {
     /// The path to the list is still to be gone.
-    Before(Vec<String>),
+    Before,
     Inside,
     Done,
 }
 
 impl<R: BufRead> Elements<R> {
     pub(crate) fn new(reader: R, path: &[&str]) -> Elements<R> {
-        Elements { reader, state: State::Before(path.iter().map(|it| (*it).to_owned()).collect()) }
+        Elements { reader, path: path.iter().map(|it| (*it).to_owned()).collect(), state: State::Before }
     }
 
-    /// Goes to the list; returns whether it is there.
-    fn enter(&mut self, path: &[String]) -> io::Result<bool> {
-        for name in path {
-            if self.next_byte()? != Some(b'{') || !self.find(name)? {
-                return Ok(false);
+    /// Goes to the list, which the caller has seen in the parsed document. Keys that stand twice or have escapes lead elsewhere here.
+    fn enter(&mut self) -> io::Result<()> {
+        for name in self.path.clone() {
+            if self.next_byte()? != Some(b'{') || !self.find(&name)? {
+                return Err(self.elsewhere());
             }
         }
-        Ok(self.next_byte()? == Some(b'['))
+        match self.next_byte()? {
+            Some(b'[') => Ok(()),
+            _ => Err(self.elsewhere()),
+        }
+    }
+
+    /// Goes from the end of the list to the end of what it is in, where none of the keys may follow again: of two lists, one would be passed over.
+    fn leave(&mut self) -> io::Result<()> {
+        for name in self.path.clone().iter().rev() {
+            if self.find(name)? {
+                return Err(self.elsewhere());
+            }
+            self.next_byte()?;
+        }
+        Ok(())
+    }
+
+    fn elsewhere(&self) -> io::Error {
+        let path = self.path.join(".");
+        io::Error::other(format!("a key of `{path}` stands in its object twice or is written with escapes"))
     }
 
     /// Goes behind a key of the object that was entered.
@@ -254,9 +274,9 @@ impl<R: BufRead> Elements<R> {
     }
 
     fn element(&mut self) -> io::Result<Option<Vec<u8>>> {
-        if let State::Before(path) = &self.state {
-            let path = path.clone();
-            self.state = if self.enter(&path)? { State::Inside } else { State::Done };
+        if matches!(self.state, State::Before) {
+            self.enter()?;
+            self.state = State::Inside;
         }
         if matches!(self.state, State::Done) {
             return Ok(None);
@@ -266,8 +286,9 @@ impl<R: BufRead> Elements<R> {
         }
         match self.peek()? {
             Some(b']') => {
+                self.reader.consume(1);
                 self.state = State::Done;
-                Ok(None)
+                self.leave().map(|()| None)
             }
             None => Err(io::Error::other("the list is cut off")),
             Some(_) => {
@@ -317,9 +338,24 @@ mod tests {
         );
         elements(r#" {"x": {"data": [9]}, "n": -1.5e3 , "data" : [ {"a": "}"} ] }"#, &["data"], &[r#"{"a": "}"}"#]);
         elements(r#"{"results": {"version": 3, "results": [1, 2]}}"#, &["results", "results"], &["1", "2"]);
-        elements(r#"{"data": 1}"#, &["data"], &[]);
-        elements(r#"{"other": [1]}"#, &["data"], &[]);
         elements("[]", &[], &[]);
+    }
+
+    /// What is said of a list that was seen, and is not found or not the only one.
+    #[track_caller]
+    fn refused(text: &str, path: &[&str], expected: &str) {
+        let error = Elements::new(text.as_bytes(), path).find_map(Result::err);
+        assert_eq!(error.map(|it| it.to_string()).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_list_that_is_not_found_is_an_error() {
+        let of_data = "a key of `data` stands in its object twice or is written with escapes";
+        refused(r#"{"data": 1, "data": [2]}"#, &["data"], of_data);
+        refused(r#"{"data": [1], "data": [2]}"#, &["data"], of_data);
+        refused(r#"{"d\u0061ta": [1]}"#, &["data"], of_data);
+        let nested = "a key of `a.b` stands in its object twice or is written with escapes";
+        refused(r#"{"a": {"b": [1], "c": 2}, "d": [], "a": {"b": [2]}}"#, &["a", "b"], nested);
     }
 
     #[test]

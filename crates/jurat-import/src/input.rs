@@ -3,7 +3,7 @@
 //! A small file is in memory. Of a large one what says what it is: JSON lines and the lists of JSON documents are then read as they are needed, and may be read
 //! more than once.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
 use jurat_format::value::{Val, Value, parse_json};
@@ -61,8 +61,23 @@ pub(crate) struct Stream {
     is_packed: bool,
 }
 
+/// What may stand before a text to say how it is encoded. It is no part of the text.
+const MARK: [u8; 3] = *b"\xef\xbb\xbf";
+
 impl Stream {
+    /// Its bytes from the beginning, without a byte-order mark.
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
+        let mut reader = self.marked()?;
+        let mut first = Vec::new();
+        let read = reader.by_ref().take(MARK.len() as u64).read_to_end(&mut first);
+        read.map_err(|error| if self.is_packed { damaged(error) } else { error })?;
+        match first == MARK {
+            true => Ok(reader),
+            false => Ok(Box::new(Cursor::new(first).chain(reader))),
+        }
+    }
+
+    fn marked(&self) -> io::Result<Box<dyn BufRead + '_>> {
         let reader = BufReader::with_capacity(BUFFER, self.source.open()?);
         Ok(match self.is_packed {
             true => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(reader).take(MAX_UNPACKED))),
@@ -145,8 +160,7 @@ impl Input {
         let name = self.name.as_str();
         let unreadable = move |why: String| ImportError::unreadable(name, why);
         let Some(path) = paths.iter().find(|it| list_at(value, it).is_some()) else {
-            let why = format!("it has more than {} MiB, and not in a list that is read", LARGE >> 20);
-            return Box::new(std::iter::once(Err(unreadable(why))));
+            return Box::new(std::iter::once(Err(unreadable(too_large(paths)))));
         };
         let reader = match stream.open() {
             Ok(reader) => reader,
@@ -180,18 +194,27 @@ impl Input {
         let values = texts.enumerate().map(|(ix, line)| {
             let unreadable = |why: String| ImportError::unreadable(&self.name, format!("line {}{why}", ix + 1));
             let line = line.map_err(|error| unreadable(format!(": {error}")))?;
-            // The mark at the beginning of a file is no part of its first line.
-            let line = if ix == 0 { line.trim_start_matches('\u{feff}') } else { line.as_str() };
             if line.trim().is_empty() {
                 return Ok(None);
             }
-            match parse_json(line) {
+            match parse_json(&line) {
                 Ok(record) => Ok(Some((ix + 1, record.value.into_owned()))),
                 Err(error) => Err(unreadable(format!(", column {}: {}", error.column, error.message))),
             }
         });
         values.filter_map(Result::transpose)
     }
+}
+
+/// Why a large document without a list at any of these paths is not read.
+fn too_large(paths: &[&[&str]]) -> String {
+    let place = |path: &&[&str]| match path.is_empty() {
+        true => "the top".to_owned(),
+        false => format!("`{}`", path.join(".")),
+    };
+    let places: Vec<String> = paths.iter().map(place).collect();
+    let form = if places.is_empty() { "JSON lines".to_owned() } else { format!("a list at {}", places.join(" or ")) };
+    format!("the file is larger than {} MiB, and jurat can read a file of that size only as {form}", LARGE >> 20)
 }
 
 /// The lines of a stream, none of which has to be in memory with another. It ends with the first that cannot be read.
@@ -278,7 +301,7 @@ enum Streamed {
 
 /// What a large text is by its beginning, and by the whole of it without its long lists; `None` when it has to be in memory.
 fn streamed(head: &[u8], reader: &mut dyn BufRead) -> io::Result<Option<Streamed>> {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let head = head.strip_prefix(&MARK).unwrap_or(head);
     let begins_json = head.trim_ascii_start().first().is_some_and(|it| matches!(it, b'{' | b'['));
     if !begins_json || !is_text(&String::from_utf8_lossy(&head[..head.len().min(4096)])) {
         return Ok(None);
@@ -289,9 +312,6 @@ fn streamed(head: &[u8], reader: &mut dyn BufRead) -> io::Result<Option<Streamed
         && let Ok(value) = parsed(first)
     {
         return Ok(Some(Streamed::Lines(value)));
-    }
-    if reader.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
-        reader.consume(3);
     }
     let document = abridged(reader, usize::try_from(MAX_BYTES).unwrap_or(usize::MAX))?;
     Ok(parsed(&document).ok().map(Streamed::Document))

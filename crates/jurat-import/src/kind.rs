@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use jurat_format::problem::listed_all;
-use jurat_format::value::Value;
+use jurat_format::value::{Val, Value};
 use jurat_format::yaml_writer::yaml_text;
 
 use crate::document::{Object, text};
@@ -102,7 +102,7 @@ pub enum ImportError {
     Mixed { name: String, found: &'static str, other: String, expected: &'static str },
     #[error("nothing was given to import")]
     Nothing,
-    #[error("rows cannot be put aside until all of them are read: {why}")]
+    #[error("the temporary file for rows cannot be written: {why}")]
     Spool { why: String },
 }
 
@@ -218,19 +218,8 @@ fn unknown(input: &Input) -> ImportError {
 /// `import.json`: the kind, the sources and the report.
 fn report_text(kind: &Kind, inputs: &[Input], report: &Report) -> String {
     let sources: Value = inputs.iter().map(|it| text(&it.name)).collect();
-    let whole = Object::new().with("version", 1).with("kind", text(kind.name)).with("sources", sources);
-    let mut json = Value::from(whole.with("totals", report.totals().to_value())).to_json();
-    // There may be very many entries: they are written one by one.
-    json.truncate(json.len() - 1);
-    json.push_str(",\"entries\":[");
-    for (ix, entry) in report.entries.iter().enumerate() {
-        if ix > 0 {
-            json.push(',');
-        }
-        jurat_format::value::write_json(&mut json, &entry.to_value());
-    }
-    json.push_str("]}\n");
-    json
+    let about = [("version", Val::I(1)), ("kind", text(kind.name)), ("sources", sources)];
+    report.to_json(about.into_iter().collect()) + "\n"
 }
 
 fn listed(parts: &[String]) -> String {

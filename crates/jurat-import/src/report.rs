@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use jurat_format::value::{Map, Val, Value};
+use jurat_format::value::{Map, Val, Value, write_json};
 
 /// How faithfully something was taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -105,15 +105,26 @@ impl Report {
         Totals { exact: count(Class::Exact), approximate: count(Class::Approximate), dropped: count(Class::Dropped) }
     }
 
-    /// The members of `import.json`: totals, then the entries.
-    pub fn to_value(&self) -> Value {
-        let entries: Value = self.entries.iter().map(Entry::to_value).collect();
-        Val::Map([("totals", self.totals().to_value()), ("entries", entries)].into_iter().collect())
+    /// An object of these members, the totals and the entries, as JSON.
+    pub fn to_json(&self, mut about: Map<'static>) -> String {
+        about.insert("totals".into(), self.totals().to_value());
+        let mut json = Val::Map(about).to_json();
+        // There may be very many entries: they are written one by one.
+        json.truncate(json.len() - 1);
+        json.push_str(",\"entries\":[");
+        for (ix, entry) in self.entries.iter().enumerate() {
+            if ix > 0 {
+                json.push(',');
+            }
+            write_json(&mut json, &entry.to_value());
+        }
+        json.push_str("]}");
+        json
     }
 }
 
 impl Totals {
-    pub(crate) fn to_value(self) -> Value {
+    fn to_value(self) -> Value {
         let count = |n: usize| Val::from(n as u64);
         let Totals { exact, approximate, dropped } = self;
         let totals = [("exact", count(exact)), ("approximate", count(approximate)), ("dropped", count(dropped))];
@@ -130,7 +141,7 @@ impl Entry {
         }
     }
 
-    pub(crate) fn to_value(&self) -> Value {
+    fn to_value(&self) -> Value {
         let text = |it: &str| Val::from(it.to_owned());
         let mut members: Map<'static> =
             [("at", text(&self.at)), ("what", text(&self.what)), ("class", text(self.class.name()))]

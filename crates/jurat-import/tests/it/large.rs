@@ -109,3 +109,30 @@ fn a_long_document_is_read_to_its_end() {
     let cut = Input::streamed("traces.json", Box::new(cut));
     assert!(cut.and_then(|it| import(&[it], None, &NoFolder, &Options::default())).is_err());
 }
+
+/// What is said of a document that is read piece by piece.
+fn streamed(document: Vec<u8>) -> String {
+    let input = Input::streamed("traces.json", Box::new(document));
+    let imported = input.and_then(|it| import(&[it], None, &NoFolder, &Options::default()));
+    imported.map_or_else(|error| error.to_string(), |it| it.summary)
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_large_file() {
+    let marked = |text: &str| [b"\xef\xbb\xbf", text.as_bytes()].concat();
+    let document = format!(r#"{{"resourceSpans": [{}]}}"#, resource(&[span(1, 0)]));
+    assert_eq!(streamed(marked(&document)), "1 span, 1 run");
+    assert_eq!(streamed(packed(&marked(&document))), "1 span, 1 run");
+    let lines = [request(&[span(1, 0)]), request(&[span(2, 0)])].join("\n");
+    assert_eq!(streamed(marked(&lines)), "2 spans, 2 runs");
+}
+
+/// Where the list that was seen is not the one that would be read, nothing is imported in silence.
+#[test]
+fn a_key_that_stands_twice_in_a_large_document_is_an_error() {
+    let resource = resource(&[span(1, 0)]);
+    let expected = "`traces.json` cannot be read: element 0 of `resourceSpans`: a key of `resourceSpans` stands in its object twice or is written with escapes";
+    assert_eq!(streamed(format!(r#"{{"resourceSpans": 1, "resourceSpans": [{resource}]}}"#).into_bytes()), expected);
+    let twice = format!(r#"{{"resourceSpans": [{resource}], "resourceSpans": [{resource}]}}"#);
+    assert_eq!(streamed(twice.into_bytes()), expected.replace("element 0", "element 1"));
+}
