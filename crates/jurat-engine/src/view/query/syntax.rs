@@ -59,7 +59,7 @@ const MAYBE_NAMED: [&str; 1] = ["change"];
 /// The beginning of a key that is a path in the row.
 pub(crate) const ROW: &str = "row.";
 
-/// Parentheses beyond this depth are refused: reading them would need a deep stack.
+/// Parentheses and `-` beyond this depth are refused: reading them would need a deep stack.
 const DEEPEST: usize = 100;
 
 impl Written {
@@ -145,7 +145,13 @@ impl Reader<'_> {
             if self.rest().is_empty() || self.rest().starts_with(char::is_whitespace) {
                 return Err(self.problem(start..self.at, "`-` stands before what is left out, without a space"));
             }
-            return Ok(Written::Not(Box::new(self.part()?)));
+            self.depth += 1;
+            if self.depth > DEEPEST {
+                return Err(self.problem(start..self.at, "more `-` than can be meant"));
+            }
+            let part = self.part()?;
+            self.depth -= 1;
+            return Ok(Written::Not(Box::new(part)));
         }
         if self.take("(") {
             return self.group(start);
@@ -382,6 +388,9 @@ mod tests {
         read("\"open", "a `\"` without its end at character 1");
         read("- a", "`-` stands before what is left out, without a space at character 1");
         read(&"(".repeat(200), "more parentheses than can be meant at character 101");
+        read(&("-".repeat(100_000) + "a"), "more `-` than can be meant at character 101");
+        read(&"-(".repeat(200), "more `-` than can be meant at character 101");
+        read("--a -b OR c", "`OR` stands in parentheses: `(a OR b)`; write `\"OR\"` for the text at character 8");
     }
 
     /// A tree without places, to compare what was printed with what is read.
