@@ -221,6 +221,18 @@ fn queries_of_a_comparison_find_what_a_filter_over_both_runs_finds() {
 }
 
 #[test]
+fn a_page_behind_the_last_one_says_how_many_cases_there_are() {
+    let compared = Compared::start();
+    let n_changed = compared.pairs.iter().filter(|it| it.is_changed()).count();
+    let page = compared.viewer.page(&format!("{}&from=50", compared.address));
+    assert!(!page.contains("No case changed."), "{page}");
+    assert!(page.contains(&format!("{n_changed} of {n_changed} cases that changed")), "{page}");
+    assert!(page.contains("To the first page"), "{page}");
+    let page = compared.viewer.page(&format!("{}&q=id%3Anone&from=50", compared.address));
+    assert!(page.contains("No case fits this query."), "{page}");
+}
+
+#[test]
 fn what_is_wrong_with_a_query_of_a_comparison_is_marked() {
     let compared = Compared::start();
     let wrong = |query: &str| {

@@ -38,8 +38,11 @@ pub(super) fn list(page: &ComparePage<'_>, contrast: &Contrast, listed: &Listed)
             (chips(page, &listed.counts))
             @if !page.wanted.q.is_empty() { (query::terms(&listed.terms, |q| with(page, q))) }
         }
-        @if listed.rows.is_empty() {
+        @if listed.n_fitting == 0 {
             p.about { @if !page.wanted.q.is_empty() { "No case fits this query." } @else { "No case changed." } }
+        } @else if listed.rows.is_empty() {
+            (count(page, listed))
+            p.about { "This page is behind the last one. " a href={ (with(page, page.wanted.q.clone())) "#cases" } { "To the first page" } }
         } @else {
             (count(page, listed))
             div.scroll tabindex="0" role="region" aria-label="Cases compared" {
