@@ -169,10 +169,6 @@ impl UnitCounts {
         }
         counts
     }
-
-    pub fn of_kind(&self, kind: ChangeKind) -> u64 {
-        self.kinds.get(&kind).copied().unwrap_or_default()
-    }
 }
 
 type Tables<'t> = [&'t dyn Table; 2];
