@@ -112,13 +112,13 @@ impl RecordLane<'_> {
         Ok(())
     }
 
-    /// Opens the cases of a row that ask something new. What else is wrong with a row than a repeated id is reported in its turn.
+    /// Opens the cases of a row that ask something new. A row that ends the run ends it here, before more is paid for.
     fn row_ahead(&self, unseen: &Unseen<'_>, opened: &mut Vec<OpenCase>, row: BatchRow<'_>) -> Result<(), RunError> {
         let (BatchRow { at, text, .. }, CaseStore { plan, layout, .. }) = (row, self.store);
-        let Ok(record) = self.rows.parsed(at, text) else { return Ok(()) };
+        let record = self.rows.parsed(at, text)?;
         let value = record.value.borrowed();
         let base = self.rows.base(at.source, Record { value: value.borrowed(), ..record });
-        let Ok(id) = self.rows.id(at, &value, text) else { return Ok(()) };
+        let id = self.rows.id(at, &value, text)?;
         self.admit(&id, at)?;
         let (id_text, source) = (id_text(&id), layout.of_row(row.place));
         for (variant, case_ix) in layout.cases(source) {

@@ -316,8 +316,11 @@ impl Going<'_> {
                 };
                 if unseen.is_some() {
                     let mut ahead = |batch: Batch| each(batch.ahead());
-                    // What cannot be read now cannot be read again, and is reported then.
-                    let _ = rows.read(selection, n_defined, &mut std::io::empty(), stop, &mut ahead);
+                    // What cannot be read now cannot be read again.
+                    if let Err(error) = rows.read(selection, n_defined, &mut std::io::empty(), stop, &mut ahead) {
+                        fail(error);
+                        return;
+                    }
                 }
                 let read = match watch {
                     Some(watch) => watch.index.deliver(stop, &mut each),

@@ -24,7 +24,7 @@ use crate::perform::{Call, LocalFuture, Perform, Performer};
 use crate::rows::Selection;
 use crate::stopping::StopWatch;
 use crate::tally::Tally;
-use crate::{Progress, Roles, Stop};
+use crate::{Progress, Roles, RunError, Stop};
 
 /// Four rows, each with two judges of which the second waits for the first.
 const SUITE: &str = "
@@ -174,6 +174,16 @@ impl Bench {
     }
 
     fn run_watched(&self, mode: Mode<'_>, target: Target<'_>, stop: &Stop, watch: Option<StopWatch>) -> Ran {
+        self.try_run(mode, target, stop, watch).expect("the run can be written")
+    }
+
+    fn try_run(
+        &self,
+        mode: Mode<'_>,
+        target: Target<'_>,
+        stop: &Stop,
+        watch: Option<StopWatch>,
+    ) -> Result<Ran, RunError> {
         let job = Job {
             plan: &self.plan,
             records: &self.suite.records,
@@ -193,7 +203,7 @@ impl Bench {
             watch,
             shard: None,
         };
-        run(&job, target, &mut std::io::empty(), stop, &self.progress).expect("the run can be written")
+        run(&job, target, &mut std::io::empty(), stop, &self.progress)
     }
 
     /// A new run that asks.

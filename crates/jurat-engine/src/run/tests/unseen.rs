@@ -63,3 +63,40 @@ fn few_rows_are_run_in_their_order() {
     let again = Bench::of(&suite(&["word0", "word1", "new"].map(str::to_owned)));
     assert_eq!(asked(&again, &journal, &|_| {}), ["first new", "second new first new"]);
 }
+
+#[test]
+fn a_row_that_ends_the_run_ends_it_before_later_rows_are_asked_about() {
+    let known = words(300);
+    let bench = Bench::of(&suite(&known));
+    let journal = bench.directory.path().join("journal.db");
+    asked(&bench, &journal, &|_| {});
+    let rows = |bad: &str, n_new: usize| {
+        let lines = known.iter().map(|it| format!("{{\"id\": \"{it}\", \"said\": \"{it}\"}}\n"));
+        let new = (0..n_new).map(|it| format!("{{\"id\": \"new{it}\", \"said\": \"new{it}\"}}\n"));
+        lines.chain([format!("{bad}\n")]).chain(new).collect::<String>()
+    };
+    for bad in ["{ no JSON", "{\"id\": [1], \"said\": \"x\"}"] {
+        let file = bench.directory.path().join("rows.jsonl");
+        std::fs::write(&file, rows(bad, 20_000)).expect("files can be written");
+        let again = Bench::of(&suite_over(&file));
+        let journal = Journal::open(&journal).expect("the journal can be opened");
+        let perform = Scripted { is_shared: true, ..Scripted::new(&|_| {}) };
+        let mode = Mode::Ask {
+            perform: &perform,
+            journal: Some((&journal).into()),
+            fresh: false,
+            max_age: None,
+            shared: None,
+        };
+        let ran = again.try_run(mode, Target::New(&again.path(), &again.head()), &Stop::new(), None);
+        let error = ran.expect_err("the row is bad").to_string();
+        assert!(error.contains("301"), "{error}");
+        assert_eq!(perform.n_asked(), 0, "nothing is paid for after it");
+    }
+}
+
+/// The same over the rows of a file.
+fn suite_over(file: &Path) -> String {
+    let tasks = super::SUITE.split_once("models:").map(|it| it.1).unwrap_or_default();
+    format!("records: {}\nmodels:{tasks}", file.display())
+}
