@@ -3,7 +3,7 @@
 //! Each process is this command with `--shard`. A process that is killed is started again, and resumes what it had written. Ctrl-C is passed on once to each, so
 //! that what is in flight is finished; the same command then resumes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, IsTerminal, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -96,8 +96,35 @@ struct Driver {
     running: Mutex<HashMap<u32, Child>>,
     is_stopping: AtomicBool,
     failure: Mutex<Option<(Exit, String)>>,
+    /// What processes noted and was printed.
+    noted: Mutex<BTreeSet<String>>,
     shows: Shows,
 }
+
+/// What a process wrote to standard error.
+#[derive(Debug, PartialEq, Eq)]
+struct Said {
+    /// What its run noted, such as that the shared journal cannot be used.
+    notes: Vec<String>,
+    /// Why it failed, when it did.
+    reason: String,
+}
+
+impl Said {
+    fn read(text: &str) -> Said {
+        let is_note = |it: &&str| ["note: ", "warning: "].iter().any(|word| it.starts_with(word));
+        let (notes, others): (Vec<&str>, Vec<&str>) = text.trim().lines().partition(is_note);
+        // The reason comes last.
+        let reason = match others.iter().rposition(|it| it.starts_with(ERROR)) {
+            Some(at) => others[at..].join("\n").trim_start_matches(ERROR).to_owned(),
+            None => others.join("\n"),
+        };
+        Said { notes: notes.into_iter().map(str::to_owned).collect(), reason }
+    }
+}
+
+/// What the reason of a failure begins with.
+const ERROR: &str = "error: ";
 
 /// How a process ended.
 enum Attempt {
@@ -142,6 +169,7 @@ impl Driver {
             running: Mutex::default(),
             is_stopping: AtomicBool::new(false),
             failure: Mutex::default(),
+            noted: Mutex::default(),
             shows: if shows == Shows::Line && !io::stderr().is_terminal() { Shows::Nothing } else { shows },
         })
     }
@@ -205,11 +233,12 @@ impl Driver {
         if self.is_stopping() {
             self.pass_on(0);
         }
-        let mut said = String::new();
+        let mut said = Vec::new();
         // It ends when the process does.
-        let _ = output.map(|mut it| it.read_to_string(&mut said));
-        let Some(mut child) = locked(&self.running).remove(&ix) else { return Attempt::Lost(said) };
-        let reason = said.trim().trim_start_matches("error: ").to_owned();
+        let _ = output.map(|mut it| it.read_to_end(&mut said));
+        let Said { notes, reason } = Said::read(&String::from_utf8_lossy(&said));
+        self.note(notes);
+        let Some(mut child) = locked(&self.running).remove(&ix) else { return Attempt::Lost(reason) };
         match child.wait().map(|it| it.code()) {
             Ok(Some(0)) => Attempt::Done,
             Ok(Some(3)) => Attempt::Refused(Exit::Undecided, reason_or(reason, "an endpoint fails every request")),
@@ -217,6 +246,16 @@ impl Driver {
             Ok(Some(_)) => Attempt::Refused(Exit::Wrong, reason_or(reason, "the process ended early")),
             Ok(None) => Attempt::Lost(reason_or(reason, "the process was killed")),
             Err(error) => Attempt::Lost(error.to_string()),
+        }
+    }
+
+    /// Prints what a process noted, unless another noted the same.
+    fn note(&self, notes: Vec<String>) {
+        for note in notes {
+            if locked(&self.noted).insert(note.clone()) {
+                self.clear_line();
+                let _ = writeln!(io::stderr(), "{note}");
+            }
         }
     }
 
@@ -300,4 +339,24 @@ pub(crate) fn passed_on(options: &RunOptions) -> Vec<String> {
 /// A time as the command reads it.
 fn written(time: Duration) -> String {
     format!("{}ms", time.as_millis())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_do_not_replace_the_reason_of_a_failure() {
+        let said = |text: &str| {
+            let Said { notes, reason } = Said::read(text);
+            (notes.join("|"), reason)
+        };
+        let (warning, note) = ("warning: the shared journal cannot be used", "note: responses are not shared");
+        assert_eq!(said(""), (String::new(), String::new()));
+        assert_eq!(said(&format!("{note}\n{warning}\n")), (format!("{note}|{warning}"), String::new()));
+        let failed = format!("resuming the run that was interrupted\n{warning}\nerror: no space is left\n");
+        assert_eq!(said(&failed), (warning.to_owned(), "no space is left".to_owned()));
+        let problem = format!("{warning}\nerror[model::no_key]: a key is missing\n  --> suite.yaml:1:1\n");
+        assert_eq!(said(&problem).1, "error[model::no_key]: a key is missing\n  --> suite.yaml:1:1");
+    }
 }
