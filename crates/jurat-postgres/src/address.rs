@@ -20,6 +20,10 @@ pub enum BadAddress {
     Unreadable(String),
     #[error("the address names no {0}; write `postgresql://USER@HOST:PORT/DATABASE`")]
     Incomplete(&'static str),
+    #[error(
+        "the address names {0}, and which of them is reached would decide whether the connection is encrypted; name one server by `HOST`"
+    )]
+    Several(&'static str),
     #[error("`sslmode={0}` is not accepted; use `require` (certificates are always checked) or `disable`")]
     Tls(String),
 }
@@ -37,7 +41,7 @@ impl Address {
         let (url, mode) = without_mode(url);
         let config: Result<Config, tokio_postgres::Error> = url.parse();
         let mut config = config.map_err(|it| BadAddress::Unreadable(crate::journal::words(&it)))?;
-        let host = config.get_hosts().first().ok_or(BadAddress::Incomplete("host"))?;
+        let host = only_host(&config)?;
         let database = config.get_dbname().ok_or(BadAddress::Incomplete("database"))?;
         config.get_user().ok_or(BadAddress::Incomplete("user"))?;
         let shown = shown(host, config.get_ports().first().copied(), database);
@@ -75,6 +79,16 @@ impl fmt::Display for Address {
 impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Address({self})")
+    }
+}
+
+/// The host of an address that has one. What is encrypted is decided by it, so there must be no other place to connect to.
+fn only_host(config: &Config) -> Result<&Host, BadAddress> {
+    match (config.get_hosts(), config.get_hostaddrs()) {
+        (_, [_, ..]) => Err(BadAddress::Several("`hostaddr` beside its host")),
+        ([_, _, ..], _) => Err(BadAddress::Several("several hosts")),
+        ([host], []) => Ok(host),
+        ([], []) => Err(BadAddress::Incomplete("host")),
     }
 }
 
@@ -137,6 +151,17 @@ mod tests {
         reads("postgresql://ann:s3cret@host", &format!("the address names no database; {usage}"));
         reads("postgresql://host/answers", &format!("the address names no user; {usage}"));
         reads("postgresql://ann:s3cret@host/answers?nonsense=1", &format!("unknown option `nonsense`; {usage}"));
+        let only =
+            "and which of them is reached would decide whether the connection is encrypted; name one server by `HOST`";
+        for several in ["localhost,db.example.com/answers", "localhost/answers?host=db.example.com"] {
+            reads(&format!("postgresql://ann@{several}"), &format!("the address names several hosts, {only}"));
+        }
+        for elsewhere in ["localhost/answers?hostaddr=192.0.2.7", "localhost/answers?hostaddr=127.0.0.1,192.0.2.7"] {
+            reads(
+                &format!("postgresql://ann@{elsewhere}"),
+                &format!("the address names `hostaddr` beside its host, {only}"),
+            );
+        }
         reads(
             "postgresql://ann@host/answers?sslmode=prefer",
             "`sslmode=prefer` is not accepted; use `require` (certificates are always checked) or `disable`",

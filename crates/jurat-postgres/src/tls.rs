@@ -15,11 +15,8 @@ use tokio_rustls::client::TlsStream as Encrypted;
 #[derive(Clone)]
 pub(crate) struct Connector(pub(crate) Option<Arc<ClientConfig>>);
 
-/// The same for one host.
-pub(crate) struct HostConnector {
-    config: Option<Arc<ClientConfig>>,
-    host: ServerName<'static>,
-}
+/// The same for one host; `None` for a connection that is not encrypted.
+pub(crate) struct HostConnector(Option<(Arc<ClientConfig>, ServerName<'static>)>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Connector {
     type Stream = Stream<S>;
@@ -27,7 +24,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for C
     type Error = InvalidDnsNameError;
 
     fn make_tls_connect(&mut self, host: &str) -> Result<HostConnector, InvalidDnsNameError> {
-        Ok(HostConnector { config: self.0.clone(), host: ServerName::try_from(host)?.to_owned() })
+        // A socket has no name, and needs none: what is not encrypted has no certificate to check.
+        let Some(config) = self.0.clone() else { return Ok(HostConnector(None)) };
+        Ok(HostConnector(Some((config, ServerName::try_from(host)?.to_owned()))))
     }
 }
 
@@ -38,8 +37,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for HostC
 
     fn connect(self, stream: S) -> Self::Future {
         Box::pin(async move {
-            let config = self.config.ok_or_else(|| io::Error::other("the connection is not to be encrypted"))?;
-            tokio_rustls::TlsConnector::from(config).connect(self.host, stream).await.map(Stream)
+            let (config, host) = self.0.ok_or_else(|| io::Error::other("the connection is not to be encrypted"))?;
+            tokio_rustls::TlsConnector::from(config).connect(host, stream).await.map(Stream)
         })
     }
 }

@@ -142,6 +142,11 @@ impl Server {
         format!("postgresql://{user}@{host}:{}/answers", self.port)
     }
 
+    /// Its address by its socket, without a password.
+    pub(crate) fn url_of_socket(&self) -> String {
+        format!("postgresql:///answers?host={}&port={}&user=ann", self.directory.path().display(), self.port)
+    }
+
     /// What a statement returns, a line a row.
     #[track_caller]
     pub(crate) fn sql(&self, statement: &str) -> String {

@@ -88,6 +88,14 @@ fn what_one_has_paid_for_the_others_use() {
 }
 
 #[test]
+fn a_server_is_reached_over_its_socket() {
+    let (server, endpoint) = (Server::start(), endpoint());
+    Project::new(&endpoint, &server.url_of_socket()).run(&[]);
+    let (_, said) = Project::new(&endpoint, &server.url()).run(&[]);
+    assert_eq!((said.as_str(), endpoint.stats().answers, n_of(&server)), ("", 40, "40".to_owned()));
+}
+
+#[test]
 fn processes_of_one_run_share_it_too() {
     let (server, endpoint) = (Server::start(), endpoint());
     let (ours, theirs) = (Project::new(&endpoint, &server.url()), Project::new(&endpoint, &server.url()));
