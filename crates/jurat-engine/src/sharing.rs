@@ -53,7 +53,7 @@ pub enum BadSharedJournal {
     #[error("the shared journal: {0}")]
     Address(#[from] jurat_postgres::BadAddress),
     #[error(
-        "`--shared-journal` has a password, which every user of this machine could read; give the password in `{PASSWORD}`, or the whole address in `{SHARED_JOURNAL}`"
+        "the given address of the shared journal has a password, which every user of this machine could read; give the password in `{PASSWORD}`, or the whole address in `{SHARED_JOURNAL}`"
     )]
     Password,
     #[error(

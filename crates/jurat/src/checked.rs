@@ -121,13 +121,16 @@ impl Checked {
     }
 }
 
+/// Variables of the process. One that is no text is none of ours.
+pub(crate) fn process_variables() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
 /// Variables of the process, those of the `.env` files of the suite and the directory, and those that the run was given, which precede others.
 pub(crate) fn environment(examined: &Examined, directory: &Path, options: &RunOptions) -> Result<Environment, Error> {
-    let process =
-        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let given = options.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
     let file = Some(examined.file.as_path()).filter(|it| it.is_file());
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-    let found = Environment::find(process.chain(given), file, directory);
+    let found = Environment::find(process_variables().chain(given), file, directory);
     found.map_err(|error| Error::Usage(error.to_string()))
 }

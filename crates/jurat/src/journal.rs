@@ -12,6 +12,7 @@ use jurat_store::journal::{Added, Cleaning, Journal as Stored, Removed};
 use jurat_store::{DatabaseError, Project};
 
 use crate::Error;
+use crate::checked::process_variables;
 
 /// The responses that a project has paid for. Runs look responses up here before they ask a model.
 ///
@@ -54,7 +55,7 @@ impl Journal {
     /// Sends the responses that a shared journal does not have yet, and returns how many they were. Without an address, that of `JURAT_SHARED_JOURNAL` is used; the password
     /// may be in `PGPASSWORD`.
     pub fn push(&self, address: Option<&str>) -> Result<Pushed, Error> {
-        let env = Environment::find(std::env::vars(), None, Path::new("."));
+        let env = Environment::find(process_variables(), None, Path::new("."));
         let env = env.map_err(|error| Error::Run(Box::new(error)))?;
         let address =
             shared_address(address, &|name| env.get(name)).map_err(|error| Error::Usage(error.to_string()))?;

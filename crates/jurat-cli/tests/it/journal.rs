@@ -125,6 +125,33 @@ fn looking_makes_no_journal() {
     assert!(!folder.path().join(".jurat").exists());
 }
 
+/// A shared journal that nobody is at.
+const NOWHERE: &str = "postgresql://ann@127.0.0.1:1/answers";
+
+#[test]
+fn pushing_takes_no_password_as_an_argument_and_any_variable() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let endpoint = endpoint();
+    let folder = paid(&endpoint);
+    let push = |address: &str| {
+        let mut command = folder.command();
+        let pushed = ended(command.args(["journal", "push", address]).env("NOT_TEXT", OsStr::from_bytes(b"\xff")));
+        assert_eq!((pushed.code, pushed.stdout.as_str()), (Some(2), ""), "{}", pushed.stderr);
+        pushed.stderr
+    };
+    assert_eq!(
+        push("postgresql://ann:s3cret@127.0.0.1:1/answers"),
+        "error: the given address of the shared journal has a password, which every user of this machine could read; give the password in `PGPASSWORD`, or the whole \
+         address in `JURAT_SHARED_JOURNAL`\n"
+    );
+    let unreachable = push(NOWHERE);
+    assert!(
+        unreachable.starts_with("error: the shared journal at `127.0.0.1:1/answers` cannot be used: "),
+        "{unreachable}"
+    );
+}
+
 #[test]
 fn a_packed_run_needs_no_other_file() {
     let folder = greetings_run();

@@ -209,7 +209,7 @@ fn addresses_come_from_options_and_variables() {
     assert_eq!(shown(Some("none"), &variables), "none");
     assert_eq!(
         shown(Some("postgresql://ann:s3cret@two/answers"), &none),
-        "`--shared-journal` has a password, which every user of this machine could read; give the password in `PGPASSWORD`, or the whole address in \
+        "the given address of the shared journal has a password, which every user of this machine could read; give the password in `PGPASSWORD`, or the whole address in \
          `JURAT_SHARED_JOURNAL`"
     );
 }
