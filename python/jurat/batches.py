@@ -88,8 +88,6 @@ class Evaluator:
         return self._schema(self._carried)
 
     def _schema(self, rows: Any) -> Any:
-        import pyarrow
-
         return self._engine().schema(rows)
 
     def open(self) -> None:
@@ -115,8 +113,6 @@ class Evaluator:
             ModelError: A model cannot be asked.
             RunError: The batch could not be judged to its end.
         """
-        import pyarrow
-
         results = self._engine().evaluate(_batch(batch))
         if self._carried is not None and results.schema != self.schema:
             results = results.cast(self.schema)

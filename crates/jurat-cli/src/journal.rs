@@ -175,7 +175,7 @@ impl Push {
                 let members = counts.map(|(key, n)| (key, Val::from(n))).into_iter().collect();
                 writeln!(out, "{}", Val::Map(members).to_json())?;
             }
-            Format::Text => writeln!(out, "{} sent, {known} known", counted(new, "answer"))?,
+            Format::Text => writeln!(out, "{} sent, {known} known", counted(new, "response"))?,
         }
         Ok(Exit::Good)
     }

@@ -15,8 +15,17 @@ CREATE TABLE jurat_answer (
   key bytea NOT NULL, at_ms bigint NOT NULL, digest bytea NOT NULL, kind text NOT NULL, model text NOT NULL, served text,
   request text NOT NULL, outcome text NOT NULL, stored_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (key, at_ms, digest)
 );
-INSERT INTO jurat_journal (key, value) VALUES ('format', '1'), ('min_reader', '1'), ('id', gen_random_uuid()::text);
 ";
+
+/// Whether they are there.
+const IS_THERE: &str = "SELECT to_regclass('jurat_journal') IS NOT NULL";
+
+/// What `jurat_journal` holds from the beginning.
+fn first_rows() -> String {
+    format!(
+        "INSERT INTO jurat_journal (key, value) VALUES ('format', '{FORMAT}'), ('min_reader', '{FORMAT}'), ('id', gen_random_uuid()::text)"
+    )
+}
 
 /// Names the lock under which tables are made: `jurat` in ASCII.
 const LOCK: i64 = 0x6a_75_72_61_74;
@@ -39,8 +48,7 @@ pub(crate) async fn ready(client: &mut Client) -> Result<String, SharedError> {
 }
 
 async fn is_there(client: &Client) -> Result<bool, SharedError> {
-    let select = "SELECT to_regclass('jurat_journal') IS NOT NULL";
-    let row = client.query_typed_one(select, &[]).await.map_err(|it| failure(&it))?;
+    let row = client.query_typed_one(IS_THERE, &[]).await.map_err(|it| failure(&it))?;
     Ok(row.get(0))
 }
 
@@ -49,9 +57,9 @@ async fn make(client: &mut Client) -> Result<(), SharedError> {
     let made = async {
         let transaction = client.transaction().await?;
         transaction.batch_execute(&format!("SELECT pg_advisory_xact_lock({LOCK})")).await?;
-        let select = "SELECT to_regclass('jurat_journal') IS NOT NULL";
-        if !transaction.query_typed_one(select, &[]).await?.get::<_, bool>(0) {
+        if !transaction.query_typed_one(IS_THERE, &[]).await?.get::<_, bool>(0) {
             transaction.batch_execute(TABLES).await?;
+            transaction.batch_execute(&first_rows()).await?;
         }
         transaction.commit().await
     };

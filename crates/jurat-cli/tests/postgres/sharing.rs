@@ -117,8 +117,8 @@ fn a_server_that_is_not_there_is_one_warning_and_gets_its_answers_later() {
     let refused = project.jurat(&["journal", "push"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("cannot be used"), "{refused:?}");
     server.begin();
-    assert_eq!(project.jurat(&["journal", "push"]).stdout, "40 answers sent, 0 known\n");
-    assert_eq!(project.jurat(&["journal", "push"]).stdout, "0 answers sent, 0 known\n");
+    assert_eq!(project.jurat(&["journal", "push"]).stdout, "40 responses sent, 0 known\n");
+    assert_eq!(project.jurat(&["journal", "push"]).stdout, "0 responses sent, 0 known\n");
     assert_eq!(n_of(&server), "40");
 }
 
@@ -196,7 +196,7 @@ fn certificates_are_checked() {
     let trusted = project.folder.path().join("trusted.pem");
     fs::write(&trusted, made.cert.pem()).expect("files can be written");
     let mut command = project.command(&["journal", "push"]);
-    assert_eq!(ended(command.env("SSL_CERT_FILE", trusted)).stdout, "40 answers sent, 0 known\n");
+    assert_eq!(ended(command.env("SSL_CERT_FILE", trusted)).stdout, "40 responses sent, 0 known\n");
 }
 
 #[test]

@@ -374,7 +374,7 @@ fn unpriced(models: &BTreeSet<String>) -> Option<String> {
 /// What a reader of such a run must know.
 const ON_HOST: &str = "agents ran on the machine itself, with nothing between (`--unsafe-host`)";
 
-const IN_BATCHES: &str = "what was asked for went in batches where the provider has them, at half the price and without a latency (`--batch`)";
+const IN_BATCHES: &str = "new requests were sent in batches where the provider has them, at half the price and without a latency (`--batch`)";
 
 /// A path as it would be typed here.
 fn shown_path(path: &Path) -> String {
