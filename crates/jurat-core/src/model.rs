@@ -35,6 +35,8 @@ pub struct ModelSettings {
     pub rpm: Option<u64>,
     pub tpm: Option<u64>,
     pub timeout: Option<Duration>,
+    /// Whether the journal of a team has its responses.
+    pub shared: Option<bool>,
     /// What an application is sent.
     pub request: Option<RequestText>,
     /// Where in the reply of an application things are.
@@ -175,6 +177,12 @@ const TIMEOUT: Field<Duration> =
         .printed_default(DefaultValue::Name("--request-timeout"));
 const RPM: Field<u64> = Field::optional("rpm", shape::large_count::<1>(), "rate limit: requests per minute");
 const TPM: Field<u64> = Field::optional("tpm", shape::large_count::<1>(), "rate limit: tokens per minute");
+const SHARED: Field<bool> = Field::optional(
+    "shared",
+    shape::BOOLEAN,
+    "whether its responses are looked for in the shared journal and sent there: `true` where this address and this name are the same model for the whole team",
+)
+.default_words("`true`, and `false` for an address on this machine");
 
 /// A setting, and how it is read.
 struct Setting {
@@ -225,7 +233,7 @@ macro_rules! sent {
     };
 }
 
-static SETTINGS: [Setting; 18] = [
+static SETTINGS: [Setting; 19] = [
     placed!(BASE_URL, base_url),
     placed!(API_KEY_ENV, api_key_env),
     placed!(API_KEY_COMMAND, api_key_command),
@@ -244,6 +252,7 @@ static SETTINGS: [Setting; 18] = [
     placed!(TIMEOUT, timeout),
     placed!(RPM, rpm),
     placed!(TPM, tpm),
+    placed!(SHARED, shared),
 ];
 
 static KEYS: [Key; SETTINGS.len() + 1] = {

@@ -28,7 +28,7 @@ use jurat_core::effect::{
 use jurat_core::plan::{CaseIx, Plan};
 use jurat_core::verdict::StopReason;
 use jurat_model::Turn;
-use jurat_store::journal::{AnswerStore, AnswerWriter, ShardAnswer};
+use jurat_store::journal::{AnswerStore, AnswerWriter, JournalAnswer, ShardAnswer};
 use jurat_store::run::RecordedEffect;
 use jurat_store::run::{RunLog, RunWriter};
 use tokio::sync::oneshot;
@@ -360,12 +360,17 @@ impl Effects<'_> {
                 return Ok(found(outcome, true, attempt));
             }
         }
-        if let Some(shared) = shared.filter(|_| is_awaited)
-            && let Some(answer) = shared.find(key, *not_before_ms).await
-            && let Ok(outcome) = read_outcome(request.kind(), &answer.outcome)
-        {
-            let (copied, of_team) = (Some(answer.outcome), Some(answer.at_ms));
-            return Ok(Found { is_awaited, copied, of_team, ..found(outcome, true, attempt) });
+        if let Some(shared) = shared.filter(|_| is_awaited && performer.is_for_team) {
+            if let Some(answer) = self.of_team(shared, at, key, *not_before_ms).await
+                && let Ok(outcome) = read_outcome(request.kind(), &answer.outcome)
+            {
+                let (copied, of_team) = (Some(answer.outcome), Some(answer.at_ms));
+                return Ok(Found { is_awaited, copied, of_team, ..found(outcome, true, attempt) });
+            }
+            // It may have been stopped meanwhile.
+            if let Some(reason) = self.stop.reason() {
+                return Ok(Found { is_awaited, ..found(Outcome::NotRun(reason), false, attempt) });
+            }
         }
         let asked = Asked { request, key, not_before_ms: *not_before_ms, max_requests };
         let outcome = self.performed(*perform, at, asked, context).await;
@@ -373,6 +378,22 @@ impl Effects<'_> {
             self.breaker.note(endpoint, &outcome);
         }
         Ok(Found { is_awaited, ..found(outcome, false, attempt) })
+    }
+
+    /// What the journal of the team has. A conversation does not pay for it with its time, and a run that is ended does not wait for it.
+    async fn of_team(
+        &self,
+        shared: &Sharing,
+        at: At<'_>,
+        key: EffectKey,
+        not_before_ms: Option<u64>,
+    ) -> Option<JournalAnswer> {
+        let _waiting = at.clock.map(Clock::asks);
+        tokio::select! {
+            biased;
+            answer = shared.find(key, not_before_ms) => answer,
+            _ = self.stop.dropped() => None,
+        }
     }
 
     /// Where the answer to a question comes that is in flight; `None` when it is not, and from now on this one is.
@@ -626,5 +647,6 @@ fn nowhere() -> Endpoint {
         model: String::new(),
         settings: Vec::new(),
         headers: Vec::new(),
+        shared: None,
     }
 }

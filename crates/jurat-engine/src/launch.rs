@@ -152,6 +152,8 @@ pub struct Beginning<'b> {
     pub set_aside: Option<&'b Path>,
     /// The models whose requests are sent by themselves, although batches were wanted.
     pub unbatched: Vec<String>,
+    /// The models whose responses the shared journal does not have, because they are on this machine.
+    pub unshared: Vec<String>,
     /// The shared journal that cannot be reached, and why.
     pub unreachable: Option<(String, SharedError)>,
     /// Whether batches were wanted and cases run one after the other, so that each batch has the requests of one case.
@@ -250,12 +252,14 @@ pub fn launch(
         }
         (None, None) => unreachable!("models are opened for what is not replayed"),
     };
+    let unshared = models.as_ref().filter(|_| sharing.is_some()).map(Models::of_this_machine).unwrap_or_default();
     let unbatched = models.as_ref().filter(|_| options.batch).map(|it| it.by_batches().1).unwrap_or_default();
     begun(Beginning {
         path: &path,
         is_resumed: resumed.is_some(),
         set_aside: answers.set_aside.as_deref(),
         unbatched: unbatched.into_iter().map(str::to_owned).collect(),
+        unshared: unshared.into_iter().map(str::to_owned).collect(),
         unreachable,
         batches_one_case: options.batch && models.as_ref().is_some_and(Perform::is_sequential),
     });

@@ -20,6 +20,7 @@ use jurat_model::{
     Asker, Batches, Bound, Deferred, Function, Meter, Model, OpenError, Proxies, Reservation, Settled, Supervisor,
     Toolbox, Transport, TransportOptions,
 };
+use jurat_store::journal::is_for_team;
 
 use crate::agents::{self, Agents};
 use crate::attachments::attached;
@@ -167,6 +168,13 @@ impl Models {
         (names(true), names(false))
     }
 
+    /// The names of the models whose answers runs share and the team does not, because they are on this machine and their authors do not say otherwise.
+    pub(crate) fn of_this_machine(&self) -> BTreeSet<&str> {
+        let is_reused = |it: &&Ready| !it.model.is_local() && !it.model.is_application();
+        let is_here = |it: &&Ready| it.endpoint.shared.is_none() && !is_for_team(&it.endpoint.address, None);
+        self.by_role.values().filter(is_reused).filter(is_here).map(|it| it.name.as_str()).collect()
+    }
+
     /// The model of a role.
     pub(crate) fn model(&self, role: &Role) -> Option<Arc<Model>> {
         self.by_role.get(role).map(|it| Arc::clone(&it.model))
@@ -205,7 +213,13 @@ impl Perform for Models {
                 let key = PerformerKey::Endpoint(key);
                 // The application that is evaluated changes between runs, and its answers with it.
                 let is_shared = !model.is_local() && !model.is_application();
-                Some(Performer { key, endpoint: Some(endpoint), is_shared, is_stateful: model.has_sessions() })
+                Some(Performer {
+                    key,
+                    endpoint: Some(endpoint),
+                    is_shared,
+                    is_for_team: is_shared && is_for_team(&endpoint.address, endpoint.shared),
+                    is_stateful: model.has_sessions(),
+                })
             }
             Request::Action(action) => {
                 Some(self.performer_of(action).unwrap_or_else(|| Performer::of_actions(Value::Null, false)))

@@ -137,6 +137,8 @@ pub struct Performer<'p> {
     pub endpoint: Option<&'p Arc<Endpoint>>,
     /// Whether other cases and runs may use its results; see [`Request::reuse`].
     pub is_shared: bool,
+    /// Whether its key means the same to a whole team, so that the journal that they share has its answers.
+    pub is_for_team: bool,
     /// Whether its results depend on what it was asked before in the same conversation: an interrupted one is begun again.
     pub is_stateful: bool,
 }
@@ -144,7 +146,13 @@ pub struct Performer<'p> {
 impl Performer<'_> {
     /// Anything but a model.
     pub fn of_actions(digest: Value, is_shared: bool) -> Performer<'static> {
-        Performer { key: PerformerKey::Digest(digest), endpoint: None, is_shared, is_stateful: false }
+        Performer {
+            key: PerformerKey::Digest(digest),
+            endpoint: None,
+            is_shared,
+            is_for_team: false,
+            is_stateful: false,
+        }
     }
 }
 

@@ -166,6 +166,9 @@ fn over_http(
         problem,
     };
     let headers = headers(settings).map_err(|it| refused("headers", it))?;
+    if preset.codec == Codec::APPLICATION && settings.shared == Some(true) {
+        return Err(refused("shared", "is for models: responses of applications are not reused".to_owned()));
+    }
     let env = |name: &str| env(name).filter(|it| !it.is_empty());
     let Addressed { text, variables: address_env, is_usual } = addressed(preset, spec, settings, &env)?;
     let address = address(preset, spec, model, &text)?;
@@ -180,6 +183,7 @@ fn over_http(
         model: model.to_owned(),
         settings: preset.completed(sent(settings), host.as_deref().unwrap_or_default()),
         headers: headers.to_vec(),
+        shared: settings.shared,
     };
     if let Err(problem) = codec.check(&endpoint) {
         return Err(ResolveError::Unsupported { model: spec.to_owned(), problem });
@@ -537,7 +541,8 @@ impl Provider {
 impl Local {
     /// A script, a program or a function.
     fn resolved(&self, spec: &str, model: &str, settings: &ModelSettings) -> Result<ResolvedModel, ResolveError> {
-        let of_network = ["base_url", "api_key_env", "api_key_command", "headers", "structured", "request", "response"];
+        let of_network =
+            ["base_url", "api_key_env", "api_key_command", "headers", "structured", "request", "response", "shared"];
         let is_set = |it: &Value| it.as_map().is_none_or(|it| !it.is_empty());
         let mut written = settings.written.iter();
         if let Some((setting, _)) = written.find(|(name, it)| of_network.contains(name) && is_set(&it.value)) {
@@ -555,6 +560,7 @@ impl Local {
             model: model.to_owned(),
             settings: sent(settings),
             headers: Vec::new(),
+            shared: None,
         };
         Ok(ResolvedModel {
             name: spec.to_owned(),

@@ -9,17 +9,16 @@ use std::time::Duration;
 use jurat_core::effect::EffectKey;
 use jurat_store::journal::{JournalAnswer, PaidAnswer, SharedError, SharedJournal};
 use rustls::ClientConfig;
-use tokio::runtime::Runtime;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 
+use crate::thread::Thread;
 use crate::tls::Connector;
 use crate::{Address, schema};
 
-/// How long it may take to connect, and to answer.
-const CONNECT: Duration = Duration::from_secs(10);
+/// How long a lookup may take.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// Reads what the system trusts. It is called for addresses that are reached encrypted.
@@ -29,19 +28,17 @@ pub type Tls<'t> = &'t dyn Fn() -> Result<Arc<ClientConfig>, String>;
 pub struct PostgresJournal {
     id: String,
     client: Client,
-    /// The connection is read and written while something is waited for, on this thread.
-    runtime: Runtime,
+    thread: Thread,
 }
 
 impl PostgresJournal {
-    /// Connects, and makes the tables where there are none.
-    pub fn connect(address: &Address, tls: Tls<'_>) -> Result<PostgresJournal, SharedError> {
+    /// Connects within a time, and makes the tables where there are none.
+    pub fn connect(address: &Address, tls: Tls<'_>, limit: Duration) -> Result<PostgresJournal, SharedError> {
         let config = match address.config.get_ssl_mode() {
             SslMode::Disable => None,
             _ => Some(tls().map_err(SharedError::Refused)?),
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
-        let runtime = runtime.map_err(|it| SharedError::Unreachable(it.to_string()))?;
+        let thread = Thread::new().map_err(|it| SharedError::Unreachable(it.to_string()))?;
         let connected = async {
             let connected = address.config.connect(Connector(config)).await;
             let (mut client, connection) = connected.map_err(|it| failure(&it))?;
@@ -50,8 +47,8 @@ impl PostgresJournal {
             let id = schema::ready(&mut client).await?;
             Ok((client, id))
         };
-        let (client, id) = within(&runtime, CONNECT, connected)?;
-        Ok(PostgresJournal { id, client, runtime })
+        let (client, id) = thread.within(limit, connected)?;
+        Ok(PostgresJournal { id, client, thread })
     }
 }
 
@@ -70,19 +67,19 @@ impl SharedJournal for PostgresJournal {
         let keys: Vec<&[u8]> = keys.iter().map(|it| it.0.as_slice()).collect();
         let select = "SELECT DISTINCT ON (key) key, at_ms, served, outcome FROM jurat_answer WHERE key = ANY($1) ORDER BY key, at_ms DESC, digest";
         let client = &self.client;
-        let rows = within(&self.runtime, ANSWER, async {
+        let rows = self.thread.within(ANSWER, async {
             client.query_typed(select, &[(&keys, Type::BYTEA_ARRAY)]).await.map_err(|it| failure(&it))
         })?;
         Ok(rows.iter().filter_map(answer).collect())
     }
 
-    fn add(&mut self, answers: &[PaidAnswer]) -> Result<u64, SharedError> {
+    fn add(&mut self, answers: &[PaidAnswer], limit: Duration) -> Result<u64, SharedError> {
         let mut new: Vec<Sent<'_>> = answers.iter().filter(|it| can_be_sent(it)).map(Sent::of).collect();
         // In one order: processes that add the same answers in two would wait for each other.
         new.sort_unstable_by_key(Sent::name);
         new.dedup_by(|a, b| a.name() == b.name());
         let client = &self.client;
-        within(&self.runtime, ANSWER, async {
+        self.thread.within(limit, async {
             let known = known(client, &new).await.map_err(|it| failure(&it))?;
             new.retain(|it| !known.contains(&it.name()));
             if new.is_empty() { Ok(0) } else { insert(client, &new).await.map_err(|it| failure(&it)) }
@@ -165,16 +162,6 @@ fn answer(row: &Row) -> Option<(EffectKey, JournalAnswer)> {
 
 fn bytes(row: &Row, column: usize) -> Option<&[u8]> {
     row.try_get(column).ok()
-}
-
-/// What comes of a request, or that it took too long.
-fn within<T>(
-    runtime: &Runtime,
-    limit: Duration,
-    request: impl Future<Output = Result<T, SharedError>>,
-) -> Result<T, SharedError> {
-    let late = || SharedError::Unreachable(format!("no answer within {} s", limit.as_secs()));
-    runtime.block_on(async { tokio::time::timeout(limit, request).await }).unwrap_or_else(|_| Err(late()))
 }
 
 /// What an error means for the caller.

@@ -9,6 +9,7 @@
 mod address;
 mod journal;
 mod schema;
+mod thread;
 mod tls;
 
 pub use address::{Address, BadAddress};

@@ -199,6 +199,9 @@ setters! { Model:
     /// The same with at most this number of tokens per minute.
     tokens_per_minute(n: u32) => settings.given("tpm", given(&n));
 
+    /// The same, with whether the shared journal has its responses: `true` where this address and this name are the same model for the whole team.
+    shared(is_shared: bool) => settings.given("shared", given(&is_shared));
+
     /// The same with as long as this for a request.
     timeout(timeout: Duration) => settings.given("timeout", given(&timeout.as_secs_f64()));
 

@@ -81,6 +81,15 @@ pub enum Note {
         /// Why.
         reason: String,
     },
+    /// These models are on this machine, so that the same address means another model to others: their responses are neither looked for in the shared journal nor sent there.
+    NotShared(Vec<String>),
+    /// The run is over, and the shared journal did not answer all lookups: models were asked instead.
+    NotAnswered {
+        /// How many.
+        lookups: u64,
+        /// What went wrong last.
+        reason: Option<String>,
+    },
     /// The run is over, and the shared journal does not have all of its responses yet.
     NotSent {
         /// How many; `None` where that is not known.
@@ -102,17 +111,28 @@ impl fmt::Display for Note {
                 write!(f, "the journal was damaged and is set aside as `{}`; a new one is made", path.display())
             }
             Note::NotBatched(models) => {
-                let names: Vec<String> = models.iter().map(|it| format!("`{it}`")).collect();
-                write!(f, "no batches for {}: its requests are sent one by one, at the full price", names.join(", "))
+                write!(f, "no batches for {}: its requests are sent one by one, at the full price", listed(models))
             }
             Note::SharedJournal { address, reason } => write!(
                 f,
                 "warning: the shared journal at `{address}` cannot be used: {reason}; the run uses the local journal, and its responses are sent by a later run or by \
                  `jurat journal push`"
             ),
+            Note::NotShared(models) => {
+                let (names, are) = (listed(models), if models.len() == 1 { "it is" } else { "they are" });
+                write!(
+                    f,
+                    "note: responses of {names} are not shared, because {are} on this machine; where its address and name are the same model for the whole team, give it \
+                     `shared: true`"
+                )
+            }
+            Note::NotAnswered { lookups, reason } => {
+                let (lookups, reason) = (counted_were(*lookups, "lookup"), because(reason.as_deref()));
+                write!(f, "warning: {lookups} not answered by the shared journal{reason}; the models were asked")
+            }
             Note::NotSent { responses, reason } => {
-                let reason = reason.as_ref().map_or(String::new(), |it| format!(": {it}"));
-                let responses = responses.map_or("responses".to_owned(), |n| jurat_report::counted(n, "response"));
+                let responses = responses.map_or("responses were".to_owned(), |n| counted_were(n, "response"));
+                let reason = because(reason.as_deref());
                 write!(
                     f,
                     "warning: {responses} not sent to the shared journal{reason}; a later run or `jurat journal push` sends them"
@@ -124,6 +144,20 @@ impl fmt::Display for Note {
             ),
         }
     }
+}
+
+fn listed(models: &[String]) -> String {
+    models.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// `1 response was`, `2 responses were`
+fn counted_were(n: u64, thing: &str) -> String {
+    format!("{} {}", jurat_report::counted(n, thing), if n == 1 { "was" } else { "were" })
+}
+
+/// A reason, where there is one.
+fn because(reason: Option<&str>) -> String {
+    reason.map_or(String::new(), |it| format!(": {it}"))
 }
 
 /// Watches and stops a run that another thread waits for; see [`Running::watch`].
@@ -367,6 +401,9 @@ impl Prepared {
             if !begun.unbatched.is_empty() {
                 note(Note::NotBatched(begun.unbatched));
             }
+            if !begun.unshared.is_empty() {
+                note(Note::NotShared(begun.unshared));
+            }
             if let Some((address, error)) = begun.unreachable {
                 is_warned = true;
                 note(Note::SharedJournal { address, reason: error.to_string() });
@@ -377,9 +414,19 @@ impl Prepared {
         });
         let launched = launched.map_err(|error| launch_error(error, &suite.0.examined.sources))?;
         // One warning is enough.
-        if let Some(Ended { n_unsent, problem }) = launched.shared.filter(|it| !is_warned && *it != Ended::sent()) {
-            note(Note::NotSent { responses: n_unsent, reason: problem });
+        if let Some(ended) = launched.shared.filter(|_| !is_warned) {
+            notes_of(ended, note);
         }
         Run::read(&launched.ran.path)
+    }
+}
+
+/// What did not work with the shared journal.
+fn notes_of(Ended { n_unsent, n_unanswered, problem }: Ended, note: &mut dyn FnMut(Note)) {
+    if n_unanswered > 0 {
+        note(Note::NotAnswered { lookups: n_unanswered, reason: problem.clone() });
+    }
+    if n_unsent != Some(0) {
+        note(Note::NotSent { responses: n_unsent, reason: problem });
     }
 }

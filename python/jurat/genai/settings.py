@@ -9,7 +9,7 @@ from jurat.genai.prompt import Prompt
 
 __all__ = ["Roles", "model_of"]
 
-_KNOWN = ("temperature", "top_p", "max_tokens", "seed", "base_url", "api_key_env", "api_key_command", "headers", "price", "structured", "reasoning", "timeout", "rpm", "tpm", "extra")
+_KNOWN = ("temperature", "top_p", "max_tokens", "seed", "base_url", "api_key_env", "api_key_command", "headers", "price", "structured", "reasoning", "timeout", "rpm", "tpm", "shared", "extra")
 
 
 def model_of(prompt: Prompt) -> str | dict[str, Any]:

@@ -60,6 +60,8 @@ class Model(Part):
         timeout: How long a request may take, such as `15m`, or a number of seconds; default: "--request-timeout".
         rpm: Rate limit: requests per minute.
         tpm: Rate limit: tokens per minute.
+        shared: Whether its responses are looked for in the shared journal and sent there: `true` where this address and this name are the
+            same model for the whole team; default: `true`, and `false` for an address on this machine.
     """
 
     model: str
@@ -81,6 +83,7 @@ class Model(Part):
     timeout: str | float | None = None
     rpm: int | None = None
     tpm: int | None = None
+    shared: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -129,6 +129,38 @@ fn looking_makes_no_journal() {
 const NOWHERE: &str = "postgresql://ann@127.0.0.1:1/answers";
 
 #[test]
+fn processes_of_one_run_say_once_what_is_wrong_with_the_shared_journal() {
+    let endpoint = endpoint();
+    let folder = paid(&endpoint);
+    let mut command = folder.command();
+    command.args(["run", "suite.yaml", "--quiet", "--fresh", "--engine", "local:2"]);
+    let run = ended(command.envs([("PAID_KEY", KEY), ("JURAT_SHARED_JOURNAL", NOWHERE)]));
+    assert_eq!((run.code, endpoint.stats().requests), (Some(0), 4), "{run:?}");
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    let [note, warning] = lines.as_slice() else { panic!("{}", run.stderr) };
+    assert_eq!(
+        *note,
+        "note: responses of `openai/small` are not shared, because it is on this machine; where its address and name are the same model for the whole team, \
+         give it `shared: true`"
+    );
+    assert!(warning.starts_with("warning: the shared journal at `127.0.0.1:1/answers` cannot be used: "), "{warning}");
+}
+
+#[test]
+fn a_model_that_its_author_shares_is_not_noted() {
+    let endpoint = endpoint();
+    let folder = paid(&endpoint);
+    let suite = fs::read_to_string(folder.path().join("suite.yaml")).expect("a suite");
+    let folder = folder.and("suite.yaml", suite.replace("api_key_env", "shared: true, api_key_env"));
+    let mut command = folder.command();
+    let run = ended(
+        command.args(["run", "suite.yaml", "--quiet"]).envs([("PAID_KEY", KEY), ("JURAT_SHARED_JOURNAL", NOWHERE)]),
+    );
+    assert_eq!((run.code, endpoint.stats().requests), (Some(0), 2), "what was asked for before is not asked again");
+    assert!(run.stderr.starts_with("warning: ") && run.stderr.lines().count() == 1, "{}", run.stderr);
+}
+
+#[test]
 fn pushing_takes_no_password_as_an_argument_and_any_variable() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;

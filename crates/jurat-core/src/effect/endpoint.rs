@@ -18,6 +18,8 @@ pub struct Endpoint {
     pub settings: Vec<(String, Value)>,
     /// Further headers, as they were written: `${NAME}` stands for a variable of the environment.
     pub headers: Vec<(String, String)>,
+    /// Whether the journal of a team has its responses, where the author says so. It is no part of keys: the responses are the same.
+    pub shared: Option<bool>,
 }
 
 impl Endpoint {

@@ -1,6 +1,7 @@
 //! Requests and outcomes survive being stored, and keys identify requests for years.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jurat_core::effect::wire::{StoredRequest, outcome_json, read_outcome, request_json};
@@ -126,6 +127,19 @@ fn marks_for_the_cache_of_a_provider_are_not_in_the_key() {
     assert!(Request::from(plain).is_same(&marked.into()));
 }
 
+/// Who may use a response decides nothing about what it is.
+#[test]
+fn whether_a_team_shares_a_model_is_stored_and_not_in_the_key() {
+    let request = ModelRequest::new("judge", vec![Message::User("a".to_owned())]);
+    let plain = plain_endpoint("openai_chat", "gpt");
+    for shared in [Some(true), Some(false)] {
+        let endpoint = Endpoint { shared, ..plain.clone() };
+        assert_eq!(key_of(&endpoint, &request), key_of(&plain, &request));
+        let read = StoredRequest::read(&request_json(&endpoint, &request)).expect("it can be read");
+        assert_eq!(read.into_model(), Some((Arc::new(endpoint), request.clone())));
+    }
+}
+
 /// Values that JSON can hold: providers speak nothing else.
 fn json_value() -> impl Strategy<Value = Value> {
     arbitrary::value().prop_filter("JSON", |it| parse_json(&it.to_json()).is_ok_and(|again| again.value == *it))
@@ -143,6 +157,7 @@ fn plain_endpoint(codec: &str, model: &str) -> Endpoint {
         model: model.to_owned(),
         settings: Vec::new(),
         headers: Vec::new(),
+        shared: None,
     }
 }
 
@@ -163,6 +178,7 @@ fn endpoints() -> impl Strategy<Value = Endpoint> {
             model,
             settings,
             headers,
+            shared: None,
         })
 }
 

@@ -1,6 +1,7 @@
 //! Runs against a scripted performer: no process, no socket, no waiting.
 
 mod stopping;
+mod team;
 mod unseen;
 
 use std::cell::{Cell, RefCell};
@@ -72,6 +73,7 @@ impl<'s> Scripted<'s> {
             model: "echo".to_owned(),
             settings: Vec::new(),
             headers: Vec::new(),
+            shared: None,
         };
         Scripted {
             key: EndpointKey::new(&endpoint),
@@ -95,7 +97,8 @@ impl<'s> Scripted<'s> {
 impl Perform for Scripted<'_> {
     fn performer(&self, _: &Request) -> Option<Performer<'_>> {
         let key = PerformerKey::Endpoint(&self.key);
-        Some(Performer { key, endpoint: Some(&self.endpoint), is_shared: self.is_shared, is_stateful: false })
+        let (is_shared, endpoint) = (self.is_shared, Some(&self.endpoint));
+        Some(Performer { key, endpoint, is_shared, is_for_team: is_shared, is_stateful: false })
     }
 
     fn perform<'p>(&'p self, call: Call<'p>) -> LocalFuture<'p, Outcome> {

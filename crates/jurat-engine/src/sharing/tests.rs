@@ -16,6 +16,10 @@ struct Server {
     answers: BTreeSet<PaidAnswer>,
     is_gone: bool,
     refuses: bool,
+    /// How many lookups fail although it is there, because their connections are gone.
+    n_cut: usize,
+    /// Held while lookups are not answered.
+    silence: Arc<Mutex<()>>,
     /// How many more answers it takes before it is gone.
     room: Option<usize>,
 }
@@ -31,7 +35,7 @@ impl Shared {
     fn start(&self, journal: &Journal) -> (Sharing, Option<SharedError>) {
         let shared = self.clone();
         let connect =
-            move || shared.with(|it| it.reached()).map(|()| Box::new(shared.clone()) as Box<dyn SharedJournal>);
+            move |_| shared.with(|it| it.reached()).map(|()| Box::new(shared.clone()) as Box<dyn SharedJournal>);
         Sharing::start(Box::new(connect), journal.path())
     }
 
@@ -52,15 +56,21 @@ impl SharedJournal for Shared {
     }
 
     fn find(&mut self, keys: &[EffectKey]) -> Result<Vec<(EffectKey, JournalAnswer)>, SharedError> {
+        let silence = self.with(|it| Arc::clone(&it.silence));
+        drop(silence.lock());
         self.with(|it| {
             it.reached()?;
+            if it.n_cut > 0 {
+                it.n_cut -= 1;
+                return Err(SharedError::Unreachable("cut".to_owned()));
+            }
             let found = it.answers.iter().filter(|it| keys.contains(&it.key));
             let answer = |it: &PaidAnswer| JournalAnswer { outcome: it.outcome.clone(), at_ms: it.at_ms, served: None };
             Ok(found.map(|it| (it.key, answer(it))).collect())
         })
     }
 
-    fn add(&mut self, answers: &[PaidAnswer]) -> Result<u64, SharedError> {
+    fn add(&mut self, answers: &[PaidAnswer], _: Duration) -> Result<u64, SharedError> {
         self.with(|it| {
             it.reached()?;
             if it.refuses {
@@ -96,10 +106,13 @@ impl Local {
     }
 
     fn write(&self, numbers: std::ops::Range<u8>) {
-        let mut writer = self.journal.answers().expect("a writer");
         for number in numbers {
-            writer.write(&effect(number)).expect("it is written");
+            self.write_one(&effect(number));
         }
+    }
+
+    fn write_one(&self, effect: &RecordedEffect) {
+        self.journal.answers().expect("a writer").write(effect).expect("it is written");
     }
 }
 
@@ -113,7 +126,7 @@ fn effect(number: u8) -> RecordedEffect {
         model: "judge".to_owned(),
         served: None,
         at_ms: 100 + u64::from(number),
-        request: "{}".to_owned(),
+        request: asked_at(r#""address":"https://models.example.com/v1""#),
         outcome: format!("answer {number}"),
         reused: false,
         journal: true,
@@ -121,13 +134,18 @@ fn effect(number: u8) -> RecordedEffect {
     }
 }
 
+/// A request to an endpoint.
+fn asked_at(endpoint: &str) -> String {
+    format!(r#"{{"role":"judge","endpoint":{{"codec":"openai_chat","revision":1,{endpoint}}},"messages":[]}}"#)
+}
+
 fn found(sharing: &Sharing, number: u8, not_before_ms: Option<u64>) -> Option<String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(sharing.find(EffectKey([number; 32]), not_before_ms)).map(|it| it.outcome)
 }
 
 fn ended(n_unsent: Option<u64>, problem: Option<&str>) -> Ended {
-    Ended { n_unsent, problem: problem.map(str::to_owned) }
+    Ended { n_unsent, n_unanswered: 0, problem: problem.map(str::to_owned) }
 }
 
 #[test]
@@ -151,7 +169,7 @@ fn a_journal_that_is_gone_stops_nothing_and_gets_its_answers_later() {
     let (sharing, problem) = shared.start(&local.journal);
     assert_eq!(problem, Some(SharedError::Unreachable("gone".to_owned())));
     assert_eq!(found(&sharing, 0, None), None);
-    assert_eq!(sharing.end(), ended(None, Some("gone")));
+    assert_eq!(sharing.end(), Ended { n_unanswered: 1, ..ended(None, Some("gone")) });
     shared.with(|it| it.is_gone = false);
     local.write(3..5);
     assert_eq!(push(&local.journal, &mut shared.clone()).expect("it is there"), Pushed { new: 5, known: 0 });
@@ -160,11 +178,11 @@ fn a_journal_that_is_gone_stops_nothing_and_gets_its_answers_later() {
 
 #[test]
 fn wherever_it_is_lost_every_answer_arrives_and_none_is_noted_too_early() {
-    for room in [0, 1, 127, 128, 129, 199] {
+    for (room, n_unsent) in [(0, 200), (1, 200), (127, 200), (128, 72), (129, 72), (199, 72)] {
         let (shared, local) = (Shared::default(), Local::new(200));
         shared.with(|it| it.room = Some(room));
         let (sharing, _) = shared.start(&local.journal);
-        assert_eq!(sharing.end(), ended(None, Some("gone")), "{room}");
+        assert_eq!(sharing.end(), ended(Some(n_unsent), Some("gone")), "{room}");
         shared.with(|it| (it.is_gone, it.room) = (false, None));
         let (sharing, _) = shared.start(&local.journal);
         assert_eq!((sharing.end(), shared.n()), (ended(Some(0), None), 200), "{room}");
@@ -179,6 +197,60 @@ fn one_who_may_only_read_reads() {
     let (sharing, problem) = shared.start(&theirs.journal);
     assert_eq!((problem, found(&sharing, 1, None).as_deref()), (None, Some("answer 1")));
     assert_eq!(sharing.end(), ended(Some(1), Some("read only")));
+}
+
+#[test]
+fn a_lookup_whose_connection_is_gone_is_made_again_over_a_new_one() {
+    let (shared, ours, theirs) = (Shared::default(), Local::new(3), Local::new(0));
+    push(&ours.journal, &mut shared.clone()).expect("it is there");
+    let (sharing, _) = shared.start(&theirs.journal);
+    for number in 0..2 {
+        shared.with(|it| it.n_cut = 1);
+        assert_eq!(found(&sharing, number, None), Some(format!("answer {number}")));
+    }
+    assert_eq!(sharing.end(), ended(Some(0), Some("cut")));
+    let (sharing, _) = shared.start(&theirs.journal);
+    shared.with(|it| it.n_cut = 2);
+    assert_eq!(found(&sharing, 0, None), None);
+    assert_eq!(found(&sharing, 0, None), None, "it is left alone for a while");
+    assert_eq!(sharing.end(), Ended { n_unanswered: 2, ..ended(Some(0), Some("cut")) });
+}
+
+#[test]
+fn a_lookup_that_is_not_answered_in_time_finds_nothing() {
+    let (shared, local) = (Shared::default(), Local::new(1));
+    push(&local.journal, &mut shared.clone()).expect("it is there");
+    let silence = shared.with(|it| Arc::clone(&it.silence));
+    let held = silence.lock().expect("no test panics with it");
+    let (sharing, _) = shared.start(&local.journal);
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    // Where everything waits, the clock goes on at once.
+    let runtime = runtime.enable_time().start_paused(true).build().expect("a runtime");
+    let lookup = async { tokio::time::timeout(LIMIT, sharing.find(EffectKey([0; 32]), None)).await };
+    assert_eq!(runtime.block_on(lookup), Ok(None));
+    drop(held);
+    assert_eq!(sharing.end(), Ended { n_unanswered: 1, ..ended(Some(0), None) });
+}
+
+#[test]
+fn answers_of_models_on_this_machine_are_not_sent() {
+    let (shared, local) = (Shared::default(), Local::new(1));
+    let endpoints = [
+        r#""address":"http://127.0.0.1:8080/v1""#,
+        r#""address":"http://localhost:8080/v1""#,
+        r#""address":"http://127.0.0.1:8080/v1","shared":true"#,
+        r#""address":"https://models.example.com/v1","shared":false"#,
+    ];
+    for (number, endpoint) in (1..).zip(endpoints) {
+        local.write_one(&RecordedEffect { request: asked_at(endpoint), ..effect(number) });
+    }
+    shared.with(|it| it.refuses = true);
+    assert_eq!(shared.start(&local.journal).0.end(), ended(Some(2), Some("read only")));
+    shared.with(|it| it.refuses = false);
+    assert_eq!(push(&local.journal, &mut shared.clone()).expect("it is there"), Pushed { new: 2, known: 0 });
+    assert_eq!(shared.with(|it| it.answers.iter().map(|it| it.key.0[0]).collect::<Vec<u8>>()), [0, 3]);
+    assert_eq!(push(&local.journal, &mut shared.clone()).expect("it is there"), Pushed::default());
+    assert_eq!(shared.start(&local.journal).0.end(), ended(Some(0), None), "nothing is left over");
 }
 
 #[test]

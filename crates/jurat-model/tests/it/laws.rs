@@ -86,6 +86,7 @@ proptest! {
                 model: "m".to_owned(),
                 settings: vec![("max_tokens".to_owned(), Val::I(i64::from(seed) + 1))],
                 headers: Vec::new(),
+                shared: None,
             };
             let messages = vec![Message::System(system.clone()), Message::User(user.clone())];
             let wire = codec.encode(&endpoint, &ModelRequest::new("judge", messages), false).unwrap();

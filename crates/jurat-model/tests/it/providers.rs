@@ -220,6 +220,18 @@ fn what_cannot_be_asked_says_why() {
         &[],
         "`base_url` of `script/a.jsonl` is for models that are asked over the network",
     );
+    is_refused(
+        "script/a.jsonl",
+        r#"{"shared": true}"#,
+        &[],
+        "`shared` of `script/a.jsonl` is for models that are asked over the network",
+    );
+    is_refused(
+        "http/bot",
+        r#"{"shared": true, "base_url": "http://h"}"#,
+        &[],
+        "`shared` of `http/bot` is for models: responses of applications are not reused",
+    );
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod places;
 mod segments;
 mod shared;
 mod store;
+mod team;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,7 @@ pub use segments::{PaidAnswer, SegmentReader, Segments, ShardAnswer, segment_fil
 pub use shared::{SharedError, SharedJournal, Unsent, UnsentBatch};
 pub use store::AnswerStore;
 pub(crate) use store::StoreWriter;
+pub use team::is_for_team;
 
 use crate::database::{DatabaseError, Fault, Kind, beside, refuse_network};
 use crate::effects::{PackedEffect, RecordedEffect, StoredText};

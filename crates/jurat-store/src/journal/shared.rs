@@ -5,10 +5,12 @@
 //! answer twice changes nothing.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use jurat_core::effect::EffectKey;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::team::is_response_for_team;
 use super::{JOURNAL, Journal, JournalAnswer, PaidAnswer};
 use crate::database::DatabaseError;
 use crate::effects::StoredText;
@@ -21,8 +23,8 @@ pub trait SharedJournal: Send {
     /// The newest answers to requests. Requests that have none are left out.
     fn find(&mut self, keys: &[EffectKey]) -> Result<Vec<(EffectKey, JournalAnswer)>, SharedError>;
 
-    /// Adds the answers that are not there yet, and returns how many they were. When it returns, the journal has all of them.
-    fn add(&mut self, answers: &[PaidAnswer]) -> Result<u64, SharedError>;
+    /// Adds the answers that are not there yet, and returns how many they were. When it returns, the journal has all of them. It takes no longer than the limit.
+    fn add(&mut self, answers: &[PaidAnswer], limit: Duration) -> Result<u64, SharedError>;
 }
 
 /// Why a shared journal did not do what it was asked for.
@@ -56,8 +58,12 @@ pub struct UnsentBatch {
 /// The most answers, and the most bytes of them, that are sent together: a lookup waits for as long as that takes.
 const MOST_ANSWERS: usize = 128;
 const MOST_BYTES: usize = 1 << 20;
+/// The most that are looked at for them.
+const MOST_ROWS: usize = 4096;
+/// The most that are counted one by one: the requests of all are read for it.
+const MOST_COUNTED: u64 = 10_000;
 
-/// What is shared: what code, tools and agents return belongs to a machine and its files.
+/// What is shared: what code, tools and agents return belongs to a machine and its files. Of models, those that are [the same for a team](super::is_for_team).
 const SHARED: &str = "model";
 
 /// What the names of noted numbers begin with.
@@ -81,11 +87,13 @@ impl Unsent {
             "SELECT id, key, at_ms, kind, model, served, request, outcome FROM answer WHERE id > ?1 ORDER BY id";
         let mut select = self.connection.prepare_cached(select)?;
         let mut rows = select.query([self.acknowledged()?])?;
-        let (mut answers, mut last, mut n_bytes) = (Vec::new(), None, 0);
+        let (mut answers, mut last, mut n_bytes, mut n_rows) = (Vec::new(), None, 0, 0);
         while answers.len() < MOST_ANSWERS
             && n_bytes < MOST_BYTES
+            && n_rows < MOST_ROWS
             && let Some(row) = rows.next()?
         {
+            n_rows += 1;
             let key: [u8; 32] = row.get(1)?;
             last = Some((row.get(0)?, key));
             if row.get_ref(3)?.as_str()? != SHARED {
@@ -94,6 +102,9 @@ impl Unsent {
             // An answer that was overwritten is no answer: there is nothing to send.
             let texts = (StoredText::read(row.get_ref(6)?), StoredText::read(row.get_ref(7)?));
             let (Ok(request), Ok(outcome)) = texts else { continue };
+            if !is_response_for_team(&request) {
+                continue;
+            }
             n_bytes += request.len() + outcome.len();
             let (at_ms, kind, model) = (row.get(2)?, row.get(3)?, row.get(4)?);
             answers.push(PaidAnswer { key: EffectKey(key), at_ms, kind, model, served: row.get(5)?, request, outcome });
@@ -111,13 +122,21 @@ impl Unsent {
         noted.map(drop).map_err(|it| DatabaseError::of(&self.path, it))
     }
 
-    /// How many answers are not acknowledged.
-    pub fn n(&self) -> Result<u64, DatabaseError> {
-        let count = |from: i64| {
-            let count = "SELECT count(*) FROM answer WHERE id > ?1 AND kind = ?2";
-            self.connection.query_row(count, params![from, SHARED], |row| row.get(0))
-        };
-        self.acknowledged().and_then(count).map_err(|it| DatabaseError::of(&self.path, it))
+    /// How many answers are not acknowledged; `None` when they are too many to be counted.
+    pub fn n(&self) -> Result<Option<u64>, DatabaseError> {
+        self.count().map_err(|it| DatabaseError::of(&self.path, it))
+    }
+
+    fn count(&self) -> rusqlite::Result<Option<u64>> {
+        let select = "SELECT request FROM answer WHERE id > ?1 AND kind = ?2 LIMIT ?3";
+        let mut select = self.connection.prepare_cached(select)?;
+        let mut rows = select.query(params![self.acknowledged()?, SHARED, MOST_COUNTED + 1])?;
+        let (mut n, mut n_rows) = (0, 0);
+        while let Some(row) = rows.next()? {
+            n_rows += 1;
+            n += u64::from(StoredText::read(row.get_ref(0)?).is_ok_and(|it| is_response_for_team(&it)));
+        }
+        Ok((n_rows <= MOST_COUNTED).then_some(n))
     }
 
     fn acknowledged(&self) -> rusqlite::Result<i64> {

@@ -83,6 +83,7 @@ fn read_model_request(wire: RequestWire) -> Result<(Endpoint, ModelRequest), Wir
         model: stored.model,
         settings: settings.collect::<Result<_, _>>()?,
         headers: stored.headers,
+        shared: stored.shared,
     };
     let tool_choice = match wire.tool_choice.as_deref() {
         None => ToolChoice::Auto,
@@ -224,6 +225,8 @@ struct EndpointWire {
     settings: Vec<(String, Box<RawValue>)>,
     #[serde(default)]
     headers: Vec<(String, String)>,
+    #[serde(default)]
+    shared: Option<bool>,
 }
 
 #[derive(Deserialize)]

@@ -110,6 +110,9 @@ fn endpoint(members: &mut Members<'_>, endpoint: &Endpoint) {
         write_json_text(json, header);
         json.push(']');
     });
+    if let Some(shared) = endpoint.shared {
+        members.value("shared", &Val::Bool(shared));
+    }
 }
 
 fn message(json: &mut String, message: &Message) {

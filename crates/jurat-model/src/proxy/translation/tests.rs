@@ -71,6 +71,7 @@ proptest! {
                 model: "m".to_owned(),
                 settings: vec![("max_tokens".to_owned(), value("100"))],
                 headers: Vec::new(),
+                shared: None,
             };
             let wire = codec.encode(&endpoint, &request, false).expect("it can be asked");
             let read = question(format, &wire.body, "role").expect("it can be read");
