@@ -4,7 +4,7 @@ use jurat_compare::Assertion;
 use jurat_format::choices;
 use jurat_format::value::{Context, FieldPath, Map, Step, Val, Value, python, shown};
 
-use super::{End, PROBABILITIES, SOFT_SCORE, SoftScore};
+use super::{End, Marks, PROBABILITIES, SOFT_SCORE, SoftScore};
 use crate::verdict::Verdict;
 
 choices! {
@@ -89,13 +89,17 @@ fn compared(replies: &[&Value], assertion: &Assertion, vote: Vote<'_>, context: 
 }
 
 impl Vote<'_> {
-    /// Whether two judges agree: in the label whose probabilities were asked for, else in all that they say. Two judges never have the same
-    /// probabilities, and seldom the same reasons.
-    fn is_same(self, one: &Value, other: &Value) -> bool {
-        match self.soft {
-            Some(soft) => soft.label_of(one) == soft.label_of(other),
-            None => one == other,
+    /// What two judges agree in, where nothing is compared: the label whose probabilities were asked for, else the label, else the score, else all that
+    /// they say. Two judges never have the same probabilities, and seldom the same reasons.
+    fn ballot(self, reply: &Value) -> Ballot {
+        let label = |it: String| Ballot::Mark(Val::from(it));
+        // The soft score of all judges is their mean, so a tie of their labels loses nothing.
+        if let Some(place) = self.soft.and_then(|it| it.label_of(reply)) {
+            return Ballot::Whole(Val::F(place as f64));
         }
+        let marks = Marks::of(reply, None, false);
+        let score = || marks.score.map(|it| Ballot::Mark(Val::F(it)));
+        marks.label.map(label).or_else(score).unwrap_or_else(|| Ballot::Whole(reply.clone()))
     }
 
     /// The reply with the soft score and the probabilities of all replies, so that none of them is lost. What is compared stays as it was judged.
@@ -125,12 +129,73 @@ impl TaskResult {
     }
 }
 
-/// Nothing is compared: the reply that most of them gave stands for all, the first of them when none is more common.
+/// What a reply counts for.
+#[derive(Debug, Clone, PartialEq)]
+enum Ballot {
+    /// A label or a score.
+    Mark(Value),
+    Whole(Value),
+}
+
+/// Nothing is compared: numbers become one where the suite says so, else the reply stands for all that most of them agree with.
 fn measured(replies: &[&Value], vote: Vote<'_>) -> TaskResult {
-    let votes = |reply: &Value| replies.iter().filter(|it| vote.is_same(it, reply)).count();
-    let common = replies.iter().rev().max_by_key(|it| votes(it));
-    let output = common.map(|it| vote.pooled((**it).clone(), replies, None));
-    TaskResult { verdict: Verdict::Measured, output, said: replies.iter().map(|it| (**it).clone()).collect() }
+    let said = replies.iter().map(|it| (**it).clone()).collect();
+    let decided = match (vote.aggregate, replies) {
+        (_, []) => return TaskResult::undecided(Verdict::error("no judge was asked")),
+        (_, [reply]) => Ok((*reply).clone()),
+        (Aggregate::Mean, _) if vote.soft.is_none() => averaged(replies, mean),
+        (Aggregate::Median, _) if vote.soft.is_none() => averaged(replies, median),
+        _ => most_common(replies, vote),
+    };
+    match decided {
+        Ok(reply) => {
+            let output = Some(vote.pooled(reply, replies, None));
+            TaskResult { verdict: Verdict::Measured, output, said }
+        }
+        Err(reason) => TaskResult { verdict: Verdict::error(reason), output: None, said },
+    }
+}
+
+/// The first reply that most judges agree with. Replies without a label or a score may differ in their words alone: there the first of them stands for all.
+fn most_common(replies: &[&Value], vote: Vote<'_>) -> Result<Value, String> {
+    let ballots: Vec<Ballot> = replies.iter().map(|it| vote.ballot(it)).collect();
+    let votes = |ballot: &Ballot| ballots.iter().filter(|it| *it == ballot).count();
+    let most = ballots.iter().map(votes).max().unwrap_or(0);
+    let mut winners = (0..ballots.len()).filter(|it| votes(&ballots[*it]) == most);
+    let first = winners.next().unwrap_or(0);
+    let is_tie = winners.any(|it| ballots[it] != ballots[first]);
+    let mark = |it: &Ballot| match it {
+        Ballot::Mark(Val::F(score)) => Some(score.to_string()),
+        Ballot::Mark(label) => Some(shown(label)),
+        Ballot::Whole(_) => None,
+    };
+    match ballots.iter().map(mark).collect::<Option<Vec<String>>>().filter(|_| is_tie) {
+        Some(marks) => {
+            Err(format!("the judges are divided: {}; `aggregate: mean` makes one number of all", marks.join(", ")))
+        }
+        None => Ok(replies[first].clone()),
+    }
+}
+
+/// The first reply with each of its numbers drawn from those of all replies.
+fn averaged(replies: &[&Value], draw: fn(&mut [f64]) -> f64) -> Result<Value, String> {
+    let of_all = |find: &dyn Fn(&Value) -> Option<f64>| -> Result<Value, String> {
+        let number = |(slot, reply): (usize, &&Value)| {
+            find(reply).ok_or_else(|| format!("judge {} said {}, which has not all numbers", slot + 1, shown(reply)))
+        };
+        let mut numbers = replies.iter().enumerate().map(number).collect::<Result<Vec<f64>, String>>()?;
+        Ok(Val::F(draw(&mut numbers)))
+    };
+    match replies[0] {
+        Val::Map(members) => {
+            let one = |(key, value): (&str, &Value)| match value.as_f64() {
+                Some(_) => Ok((key.to_owned(), of_all(&|it| it.get(key)?.as_f64())?)),
+                None => Ok((key.to_owned(), value.clone())),
+            };
+            Ok(Val::Map(members.iter().map(one).collect::<Result<Map<'static>, String>>()?))
+        }
+        _ => of_all(&Val::as_f64),
+    }
 }
 
 /// The values that are compared, as far as the replies have them. Where that is a whole reply, what was added to it is no part of it.
