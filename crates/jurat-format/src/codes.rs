@@ -101,6 +101,8 @@ codes! {
     UNUSED_GATE = Warning "plan::unused_gate", "a gate that nothing depends on";
     NEVER_RUNS = Warning "plan::never_runs", "a task behind gates that contradict each other";
     NOTHING_JUDGED = Warning "plan::nothing_judged", "tasks that measure and never judge";
+    NO_THRESHOLD = Warning "plan::no_threshold", "tasks that can fail without failing the run, because thresholds are about others alone";
+    UNUSED_WEIGHTS = Warning "plan::unused_weights", "weights of tasks in a pass rate that nothing asks for";
     REPEATED_DEPENDENCY = Warning "plan::repeated_dependency", "a dependency named twice";
 
     UNKNOWN_PROVIDER = Error "run::unknown_provider", "a model of a provider that does not exist";

@@ -120,6 +120,9 @@ fn write_decision(members: &mut Members<'_>, decision: &Decision) {
     members.text("conclusion", decision.conclusion.name());
     members.text("sentence", &decision.sentence);
     members.objects("rules", &decision.rules, write_rule);
+    if !decision.notes.is_empty() {
+        members.texts("notes", &decision.notes);
+    }
 }
 
 fn write_rule(members: &mut Members<'_>, rule: &Rule) {

@@ -170,6 +170,7 @@ fn properties(run: &RunReport, scope: Scope) -> Vec<(&'static str, String)> {
     properties.push(("decision", run.decision.sentence.clone()));
     properties.extend(run.causes.iter().map(|it| ("error_cause", format!("{} × {}", it.n_cases, cause(it, ROOM)))));
     properties.extend(run.decision.missed().map(|it| ("threshold_missed", it.to_owned())));
+    properties.extend(run.decision.notes.iter().map(|it| ("decision_note", it.clone())));
     properties.extend(run.stopped.map(|it| ("stopped", it.name().to_owned())));
     properties.extend(run.fault.iter().map(|it| ("error", it.clone())));
     if scope.has_observed() {

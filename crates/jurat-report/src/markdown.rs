@@ -124,6 +124,9 @@ fn write_head(text: &mut String, run: &RunReport, scope: Scope) {
     for missed in run.decision.missed() {
         let _ = writeln!(text, "- threshold missed: {}", escaped(missed));
     }
+    for note in &run.decision.notes {
+        let _ = writeln!(text, "- note: {}", escaped(note));
+    }
     for cause in &run.causes {
         let _ = writeln!(text, "- {} × {}", words::grouped(cause.n_cases), code(&words::cause(cause, ROOM)));
         if let Some(remedy) = &cause.remedy {

@@ -112,6 +112,11 @@ impl Expression {
         self.is_not(Certain::Object, "an object, such as `{'key': 1}`").map_or(Ok(self), Err)
     }
 
+    /// Whether it is certain that it gives true or false.
+    pub fn is_boolean(&self) -> bool {
+        self.kind == Some(Certain::Boolean)
+    }
+
     /// Why it can never give true or false, if that is certain.
     pub fn not_boolean(&self) -> Option<ExpressionError> {
         self.is_not(Certain::Boolean, "true or false; compare it with something")

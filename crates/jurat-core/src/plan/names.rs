@@ -1,4 +1,4 @@
-//! Names that point outside the graph: dimensions and thresholds.
+//! Names that point outside the graph: dimensions and thresholds; and what thresholds leave out.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use jurat_format::{codes, id::same_id};
 use super::graph::Graph;
 use crate::check::DIMENSIONS;
 use crate::suite::lost::Part;
-use crate::suite::{Suite, TaskKind};
+use crate::suite::{Suite, Task, TaskKind};
 
 pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
     let declared = suite.dimensions.iter().map(|it| it.value.as_str());
@@ -50,6 +50,44 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
     }
     unmeasured_scores(suite, problems);
     unmeasured_latency(suite, problems);
+    problems.extend(no_threshold(suite));
+    problems.extend(unused_weights(suite));
+}
+
+/// Thresholds on single tasks take the place of the rule that nothing may fail, so all other tasks decide nothing.
+fn no_threshold(suite: &Suite) -> Option<Problem> {
+    let thresholds = &suite.thresholds;
+    let first = thresholds.tasks.first().filter(|_| thresholds.leave_out_tasks())?;
+    let is_left_out = |it: &&Task| it.gate.is_counted() && can_fail(suite, it) && !thresholds.names(&it.id.value);
+    let left_out: Vec<&Task> = suite.tasks.iter().filter(is_left_out).collect();
+    let task = left_out.first()?;
+    let mut ids: Vec<&str> = left_out.iter().map(|it| it.id.value.as_str()).collect();
+    ids.dedup();
+    let fails = if ids.len() == 1 { "which may fail" } else { "which may all fail" };
+    let message = format!("no threshold is about {}, {fails} without failing the run", listed_all(ids));
+    let problem = Problem::new(&codes::NO_THRESHOLD, message).at(first.task.span, "single tasks decide");
+    let problem = problem.at(task.id.span, "decides nothing");
+    Some(problem.help("give each a threshold, 0 where failures do not matter; or say what all tasks must reach with `pass_rate` or `cases`"))
+}
+
+/// Whether a task certainly passes or fails. Of an expression that gives what a row has, that is not known.
+fn can_fail(suite: &Suite, task: &Task) -> bool {
+    match &task.kind {
+        TaskKind::Cel(it) if task.comparison.is_none() => it.expression.is_boolean(),
+        _ => suite.decides(task),
+    }
+}
+
+/// Weights say how much tasks count in a pass rate that nothing asks for.
+fn unused_weights(suite: &Suite) -> Option<Problem> {
+    let (id, _) = suite.thresholds.weights.first().filter(|_| suite.thresholds.pass_rate.is_none())?;
+    let message = "`weights` have no effect without `pass_rate`";
+    let problem = Problem::new(&codes::UNUSED_WEIGHTS, message).at(id.span, "weighs in nothing");
+    Some(
+        problem.help(
+            "add the pass rate that the weighted tasks must reach, such as `pass_rate: 0.9`, or leave `weights` out",
+        ),
+    )
 }
 
 /// A comparison of data passes or fails; only tasks that ask something give scores.

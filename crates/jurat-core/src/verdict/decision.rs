@@ -35,6 +35,8 @@ pub struct Decision {
     pub sentence: String,
     /// The rules that were applied.
     pub rules: Vec<Rule>,
+    /// What a reader of the conclusion must know beside it: tasks that failed and that no threshold is about.
+    pub notes: Vec<String>,
 }
 
 /// A rule that was applied to a run.
@@ -115,7 +117,7 @@ impl Decision {
         let rules = if metrics.cases.total() == 0 { Vec::new() } else { rules(thresholds, metrics) };
         let conclusion = conclusion(&rules, metrics);
         let sentence = sentence(conclusion, &rules, metrics);
-        Decision { conclusion, sentence, rules }
+        Decision { conclusion, sentence, rules, notes: left_out(thresholds, metrics) }
     }
 
     /// The thresholds of the suite that were not reached, in words.
@@ -238,6 +240,39 @@ fn missed(rules: &[Rule], is_error: bool) -> String {
     }
 }
 
+/// How many tasks that no threshold is about have a note of their own.
+const MOST_LEFT_OUT: usize = 5;
+
+/// The tasks that failed and that no threshold is about. One on a single task takes the place of the rule that nothing may fail, so the failures of
+/// all others decide nothing.
+fn left_out(thresholds: &Thresholds, metrics: &Metrics<'_>) -> Vec<String> {
+    if !thresholds.leave_out_tasks() {
+        return Vec::new();
+    }
+    let is_left_out = |it: &&TaskMetrics<'_>| it.is_counted && it.counts.failed > 0 && !thresholds.names(it.id);
+    let tasks: Vec<&TaskMetrics<'_>> = metrics.tasks.iter().filter(is_left_out).collect();
+    let mut notes: Vec<String> = tasks.iter().take(MOST_LEFT_OUT).map(|it| note_of_failures(it)).collect();
+    match tasks.len() - notes.len() {
+        0 => {}
+        1 => notes.push("no threshold applies to 1 more task, which failed".to_owned()),
+        more => notes.push(format!("no threshold applies to {more} more tasks, which failed")),
+    }
+    notes
+}
+
+fn note_of_failures(task: &TaskMetrics<'_>) -> String {
+    let Counts { passed, failed, .. } = task.counts;
+    format!("no threshold applies to {}, which failed in {failed} of {}", task.name(), counted(passed + failed, "case"))
+}
+
+impl TaskMetrics<'_> {
+    /// Its id, and the scenario where that has to be said.
+    fn name(&self) -> String {
+        let scenario = self.scenario.map_or_else(String::new, |it| format!(" of `{it}`"));
+        format!("`{}`{scenario}", self.id)
+    }
+}
+
 /// How many cases may end with an error.
 fn errors(thresholds: &Thresholds, metrics: &Metrics<'_>) -> Option<Rule> {
     let (n, total) = (metrics.cases.error, metrics.cases.total());
@@ -317,8 +352,7 @@ fn rate(name: &str, what: &str, counts: &Counts, least: f64) -> Rule {
 }
 
 fn of_task<'r>(threshold: &'r TaskThreshold, task: &'r TaskMetrics<'_>) -> impl Iterator<Item = Rule> + 'r {
-    let scenario = task.scenario.map_or_else(String::new, |it| format!(" of `{it}`"));
-    let shown = format!("`{}`{scenario}", task.id);
+    let shown = task.name();
     let path = format!("tasks.{}", task.id);
     let own = threshold.pass_rate;
     let own =

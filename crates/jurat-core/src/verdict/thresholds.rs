@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use jurat_format::field::Field;
 use jurat_format::form::{DefaultValue, Form, Key, Object};
+use jurat_format::id::same_id;
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
@@ -140,6 +141,16 @@ impl Thresholds {
     /// Whether they say how good results must be. Where they do not, any failure fails the run.
     pub fn judge_quality(&self) -> bool {
         self.pass_rate.is_some() || self.cases.is_some() || !self.tasks.is_empty()
+    }
+
+    /// Whether single tasks decide and all others do not.
+    pub fn leave_out_tasks(&self) -> bool {
+        self.pass_rate.is_none() && self.cases.is_none() && !self.tasks.is_empty()
+    }
+
+    /// Whether one of them is about the task with this id.
+    pub fn names(&self, task: &str) -> bool {
+        self.tasks.iter().any(|it| same_id(&it.task.value, task))
     }
 
     /// Whether a score of some task decides.

@@ -124,6 +124,32 @@ fn each_threshold_decides() {
 }
 
 #[test]
+fn tasks_that_failed_without_a_threshold_are_noted() {
+    let noted = |thresholds: &str, metrics: &Metrics<'_>| Decision::of(&suite(thresholds).thresholds, metrics).notes;
+    let mut all = metrics();
+    let of_quality = "{ max_errors: 20%, tasks: { quality: { mean: 3 } } }";
+    assert_eq!(noted(of_quality, &all), ["no threshold applies to `tone`, which failed in 2 of 8 cases"]);
+    for covered in
+        ["{}", "{ pass_rate: 0.5, tasks: { quality: { mean: 3 } } }", "{ cases: 0 }", "{ tasks: { Tone: 0 } }"]
+    {
+        assert_eq!(noted(covered, &all), [""; 0], "{covered}");
+    }
+    // Gates that only route decide nothing in any case, and what passed needs no threshold.
+    all.tasks[0].is_counted = false;
+    assert_eq!(noted(of_quality, &all), [""; 0]);
+    let task = |id, failed| TaskMetrics {
+        id,
+        scenario: None,
+        is_counted: true,
+        counts: Counts { passed: 1, failed, ..Counts::default() },
+        scores: Sample::default(),
+    };
+    all.tasks = ["a", "b", "c", "d", "e", "f", "g"].map(|it| task(it, 1)).into_iter().chain([task("h", 0)]).collect();
+    let notes = noted(of_quality, &all);
+    assert_eq!((notes.len(), notes[5].as_str()), (6, "no threshold applies to 2 more tasks, which failed"));
+}
+
+#[test]
 fn weights_say_how_much_a_task_counts() {
     let mut all = metrics();
     all.tasks[1].counts = Counts { passed: 10, ..Counts::default() };

@@ -49,7 +49,7 @@ impl Closing<'_> {
         file.map_or(Ok(()), |it| writeln!(out, "saved in {}", visible_line(it)))
     }
 
-    /// Whether it passed and by which rule, the other thresholds that were missed, then the totals over cases and over tasks.
+    /// Whether it passed and by which rule, the other thresholds that were missed, what to know beside that, then the totals over cases and over tasks.
     fn write_verdict(&self, out: &mut dyn Write) -> io::Result<()> {
         let decision = &self.run.decision;
         let lines = wrapped(&decision.sentence, self.width).join("\n");
@@ -60,6 +60,7 @@ impl Closing<'_> {
         }
         let missed = decision.missed().filter(|it| !decision.sentence.contains(it));
         self.lines(out, missed.map(|it| format!("threshold missed: {it}")))?;
+        self.lines(out, decision.notes.iter().map(|it| format!("note: {it}")))?;
         self.lines(out, self.run.stopped_early.as_ref().map(StoppedEarly::sentence))?;
         self.line(out, &totals(self.run))
     }

@@ -85,6 +85,16 @@ fn a_run_without_cases_is_a_whole_document() {
 }
 
 #[test]
+fn a_note_of_the_conclusion_is_in_every_report_of_a_run() {
+    let mut run = sample::run();
+    run.decision.notes = vec!["no threshold applies to polite".to_owned()];
+    for format in ["json", "junit", "markdown", "terminal"] {
+        let text = document(format, &run, &sample::cases(), Scope::ResultsOnly);
+        assert!(text.contains("no threshold applies to polite"), "{format}: {text}");
+    }
+}
+
+#[test]
 fn a_matrix_names_what_differs() {
     let (run, cases) = sample::matrix();
     insta::assert_snapshot!(document("terminal", &run, &cases, Scope::ResultsOnly));

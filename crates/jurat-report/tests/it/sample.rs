@@ -63,7 +63,7 @@ fn decision() -> Decision {
         sentence,
     };
     let sentence = "incomplete: the budget was used up; 1 of 4 cases not run".to_owned();
-    Decision { conclusion: Conclusion::Limited, sentence, rules: vec![rule] }
+    Decision { conclusion: Conclusion::Limited, sentence, rules: vec![rule], notes: Vec::new() }
 }
 
 fn cause() -> Cause {

@@ -187,6 +187,7 @@ fn content(report: &RunReport, options: &FileOptions, comparison: Option<&(Compa
     html! {
         div.head { h1 { (line(&report.suite)) } }
         p.sentence { (sentence(&report.decision.sentence)) }
+        @for note in &report.decision.notes { p.note { (sentence(note)) } }
         @if let Some(description) = &report.description { p.description { (lines(description)) } }
         @if !options.results_only {
             p.about { (overview::when(report)) }

@@ -97,6 +97,7 @@ fn head(report: &RunReport) -> Markup {
             p.about { (when(report)) }
         }
         p.sentence { (sentence(&report.decision.sentence)) }
+        @for note in &report.decision.notes { p.note { (sentence(note)) } }
         @if observed.resumed { p.about { "Resumed: an earlier attempt was interrupted, and what it had recorded was used." } }
         @if let Some(of) = &observed.replay_of { p.about.replay { "A replay of " code { (line(of)) } ": every response was recorded before." } }
         @if let Some(description) = &report.description { p.description { (lines(description)) } }
