@@ -20,8 +20,8 @@ enum Given {
     /// It could not be judged.
     Unknown(String),
     NotRun(StopReason),
-    /// It is not for this case, or a gate was closed: it says nothing.
-    Absent,
+    /// It says nothing: it is not for this case, or a gate was closed.
+    Absent(Option<SkipReason>),
 }
 
 /// The members that say something: id, weight and what each gives.
@@ -33,9 +33,14 @@ pub(super) fn decided(case: &CaseState<'_>, group: &PlannedGroup, task: &Planned
         let id = case.plan.tasks[ix.index()].id.as_str();
         (id, *weight, given(case.result(*ix)))
     });
-    let counted: Counted<'_> = given.filter(|(.., it)| !matches!(it, Given::Absent)).collect();
+    let (absent, counted): (Counted<'_>, Counted<'_>) = given.partition(|(.., it)| matches!(it, Given::Absent(_)));
     if counted.is_empty() {
         return TaskState::failed("none of its tasks says anything about this case");
+    }
+    if let GroupRule::AtLeast(n) = group.rule
+        && let Some(too_few) = too_few(n, &counted, &absent)
+    {
+        return too_few;
     }
     let (worst, best) = (group.rule.value(&counted, 0.0), group.rule.value(&counted, 1.0));
     if group.rule.passes(worst, &counted) != group.rule.passes(best, &counted) {
@@ -51,8 +56,25 @@ pub(super) fn decided(case: &CaseState<'_>, group: &PlannedGroup, task: &Planned
     TaskState::Done(TaskResult { verdict, output: Some(output), said: Vec::new() })
 }
 
+/// How a group ends that needs more tasks than say something about a case. It never had a chance, so it has not failed: that would take so many failures that
+/// the others could not make up for them.
+fn too_few(n: u32, counted: &Counted<'_>, absent: &Counted<'_>) -> Option<TaskState> {
+    let best = GroupRule::AtLeast(n).value(counted, 1.0);
+    if best >= f64::from(n) || best + (absent.len() as f64) < f64::from(n) {
+        return None;
+    }
+    let skipped = absent.iter().find_map(|(.., it)| if let Given::Absent(reason) = it { *reason } else { None });
+    Some(match skipped {
+        Some(reason) => TaskState::ended(Verdict::Skipped(reason)),
+        None => {
+            let are = if counted.len() == 1 { "is" } else { "are" };
+            TaskState::failed(format!("{n} of its tasks have to pass, and only {} {are} for this case", counted.len()))
+        }
+    })
+}
+
 fn given(result: Option<&TaskResult>) -> Given {
-    let Some(result) = result else { return Given::Absent };
+    let Some(result) = result else { return Given::Absent(None) };
     match &result.verdict {
         Verdict::Passed => Given::Known(1.0),
         Verdict::Failed(_) => Given::Known(0.0),
@@ -61,7 +83,7 @@ fn given(result: Option<&TaskResult>) -> Given {
             None => Given::Unknown("it measures no number".to_owned()),
         },
         Verdict::Error(fault) => Given::Unknown(fault.0.clone()),
-        Verdict::Skipped(SkipReason::GateFailed(_)) => Given::Absent,
+        Verdict::Skipped(reason @ SkipReason::GateFailed(_)) => Given::Absent(Some(*reason)),
         Verdict::Skipped(SkipReason::Errored(_)) => Given::Unknown("what it needs could not be judged".to_owned()),
         Verdict::NotRun(reason) => Given::NotRun(*reason),
     }
@@ -153,9 +175,12 @@ fn mismatch(rule: GroupRule, value: f64, counted: &Counted<'_>) -> Mismatch {
             let is_passed = |it: &&(&str, f64, Given)| matches!(it.2, Given::Known(number) if number >= 1.0);
             let passed: Vec<_> = counted.iter().filter(is_passed).collect();
             let failed: Vec<_> = counted.iter().filter(|it| !is_passed(it)).collect();
-            match passed.is_empty() {
-                true => format!("that none passed: {}", names(failed.into_iter())),
-                false => format!("that {} passed and {} did not", names(passed.into_iter()), names(failed.into_iter())),
+            match (passed.is_empty(), failed.is_empty()) {
+                (true, _) => format!("that none passed: {}", names(failed.into_iter())),
+                (false, true) => format!("that only {} passed", names(passed.into_iter())),
+                (false, false) => {
+                    format!("that {} passed and {} did not", names(passed.into_iter()), names(failed.into_iter()))
+                }
             }
         }
     };
