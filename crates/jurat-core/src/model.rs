@@ -285,6 +285,13 @@ impl ModelSettings {
         self.written.push((EXTRA.key.name, Spanned::new(Val::Map(members), span)));
     }
 
+    /// What decides about an answer: what is asked, and where. Two models that differ in nothing else give one answer to one question.
+    pub(crate) fn deciding(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        let around = [API_KEY_ENV.key, API_KEY_COMMAND.key, PRICE.key, TIMEOUT.key, RPM.key, TPM.key];
+        let decides = move |name: &str| around.iter().all(|it| it.name != name);
+        self.written.iter().filter(move |(name, _)| decides(name)).map(|(name, it)| (*name, &it.value))
+    }
+
     /// What goes into each request.
     pub fn sent(&self) -> impl Iterator<Item = (&'static str, &Value)> {
         let is_sent = |name: &str| SETTINGS.iter().any(|it| it.is_sent && it.key.name == name);

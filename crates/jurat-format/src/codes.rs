@@ -57,7 +57,7 @@ codes! {
     NO_PLACEHOLDER = Error "plan::no_placeholder", "a judge prompt that shows the judge nothing of the case";
     MEASURED_GATE = Error "plan::measured_gate", "a gate that neither passes nor fails";
     UNKNOWN_MODEL = Error "plan::unknown_model", "a model role that is not defined";
-    REPEATED_MODEL = Error "plan::repeated_model", "a model that `ask` asks twice in the same way";
+    REPEATED_MODEL = Error "plan::repeated_model", "a model that `ask` or a panel of judges asks twice in the same way";
     UNKNOWN_EVALUATOR = Error "plan::unknown_evaluator", "an evaluator that is not defined";
     UNKNOWN_PARAMETER = Error "plan::unknown_parameter", "an argument that the evaluator does not take";
     UNKNOWN_DIMENSION = Error "plan::unknown_dimension", "a dimension that is not declared";

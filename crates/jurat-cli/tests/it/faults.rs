@@ -187,12 +187,13 @@ fn one_slot_without_a_reply_leaves_a_panel_undecided() {
             let suite = format!(
                 "
 suite: it
-models: {{ one: script/one.jsonl, two: script/two.jsonl, three: script/one.jsonl }}
+models: {{ one: script/one.jsonl, two: script/two.jsonl, three: script/three.jsonl }}
 records: [{{ id: r, a: x }}]
 tasks: [{{ id: it, judge: {{ prompt: 'p ${{a}}', panel: [one, two, three], aggregate: {aggregate}, output: {{ n: number }}, max_retries: 0 }}, field_path: n, operator: equals, expected_value: 1 }}]
 "
             );
-            undecided(&suite, &[("one.jsonl", &says("{\"n\": 1}")), ("two.jsonl", &says(reply))], &[]);
+            let one = says("{\"n\": 1}");
+            undecided(&suite, &[("one.jsonl", &one), ("two.jsonl", &says(reply)), ("three.jsonl", &one)], &[]);
         }
     }
 }

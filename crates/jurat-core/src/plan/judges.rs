@@ -7,7 +7,7 @@ use jurat_format::problem::{Problem, Problems};
 use jurat_format::value::{Kind, Span, Spanned};
 
 use super::graph::Graph;
-use super::probes::subjects;
+use super::probes::{asked, asked_twice, subjects};
 use super::replies;
 use super::roles::Roles;
 use crate::output::CompiledSchema;
@@ -97,6 +97,16 @@ fn examine_models(
     }
     roles.examine(named.iter().copied(), problems);
     problems.extend(same_model(roles, subjects, task, &named));
+    problems.extend(repeated_judge(roles, task, judge));
+}
+
+/// Equal requests share a response, so a judge that sits in a panel twice gives one reply that counts twice.
+fn repeated_judge(roles: &Roles<'_>, task: &Task, judge: &Judge) -> Option<Problem> {
+    let judges = judge.panel.iter().flat_map(|it| asked(roles, &it.value, Some(it.span)));
+    let problem = asked_twice(judges, |model| {
+        format!("the panel of `{}` asks `{model}` twice in the same way, and counts one reply twice", task.id.value)
+    })?;
+    Some(problem.help("to ask it several times write `repeat: 2`; a panel has different models, or different settings"))
 }
 
 /// An evaluator that compares embeddings, and no model to ask for them.

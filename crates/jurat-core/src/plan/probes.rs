@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use jurat_format::codes;
 use jurat_format::problem::{Problem, Problems, listed_all};
-use jurat_format::value::{FieldPath, Span, Spanned, Value};
+use jurat_format::value::{FieldPath, Span};
 
 use super::base::{Base, Cases};
 use super::context::{self, Read, Reader};
@@ -16,6 +16,7 @@ use super::shape::Shape;
 use crate::application::{RowPaths, TemplateRead};
 use crate::effect::Role;
 use crate::evidence::probe;
+use crate::model::ModelSettings;
 use crate::scenario::Scenario;
 use crate::suite::lost::Part;
 use crate::suite::{Ask, AskPrompt, Model, SUBJECT, Suite, is_provider_and_model};
@@ -160,21 +161,25 @@ fn no_model(roles: &Roles<'_>, ask: &Ask) -> Option<Problem> {
 }
 
 /// One who is asked.
-struct Asked<'s> {
-    model: &'s str,
-    settings: &'s [(&'static str, Spanned<Value>)],
+pub(super) struct Asked<'s> {
+    pub(super) model: &'s str,
+    settings: Option<&'s ModelSettings>,
     span: Span,
-    /// Where `ask` names it, when it is not the role that is asked by default.
+    /// Where it is named, when it is not the role that is asked by default.
     named_at: Option<Span>,
 }
 
 /// The models of a role, or of `provider/model`.
-fn asked<'s>(roles: &Roles<'s>, name: &'s str, named_at: Option<Span>) -> impl Iterator<Item = Asked<'s>> + use<'s> {
+pub(super) fn asked<'s>(
+    roles: &Roles<'s>,
+    name: &'s str,
+    named_at: Option<Span>,
+) -> impl Iterator<Item = Asked<'s>> + use<'s> {
     let itself = named_at.filter(|_| is_provider_and_model(name));
-    let itself = itself.map(|span| Asked { model: name, settings: &[], span, named_at });
+    let itself = itself.map(|span| Asked { model: name, settings: None, span, named_at });
     let of_role = roles.models(name).iter().map(move |Model { model, settings }| Asked {
         model: &model.value,
-        settings: &settings.written,
+        settings: Some(settings),
         span: model.span,
         named_at,
     });
@@ -185,9 +190,18 @@ fn asked<'s>(roles: &Roles<'s>, name: &'s str, named_at: Option<Span>) -> impl I
 fn repeated_model<'s>(roles: &Roles<'s>, ask: &'s Ask) -> Option<Problem> {
     let unsaid = ask.models.is_empty().then(|| asked(roles, SUBJECT, None));
     let said = ask.models.iter().flat_map(|it| asked(roles, &it.value, Some(it.span)));
+    let problem = asked_twice(unsaid.into_iter().flatten().chain(said), |model| format!("`{model}` is asked twice"))?;
+    Some(problem.help("keep one of them, or give one other settings, such as another `temperature`"))
+}
+
+/// The first of several models that is asked as one before it is.
+pub(super) fn asked_twice<'s>(
+    all: impl Iterator<Item = Asked<'s>>,
+    message: impl Fn(&str) -> String,
+) -> Option<Problem> {
     let mut seen: HashMap<(&str, String), Asked<'_>> = HashMap::new();
-    for again in unsaid.into_iter().flatten().chain(said) {
-        let settings = again.settings.iter().map(|(key, it)| format!(" {key}={}", it.value));
+    for again in all {
+        let settings = again.settings.iter().flat_map(|it| it.deciding()).map(|(key, it)| format!(" {key}={it}"));
         let first = match seen.entry((again.model, settings.collect())) {
             Entry::Vacant(place) => {
                 place.insert(again);
@@ -195,12 +209,11 @@ fn repeated_model<'s>(roles: &Roles<'s>, ask: &'s Ask) -> Option<Problem> {
             }
             Entry::Occupied(first) => first.into_mut(),
         };
-        let problem = Problem::new(&codes::REPEATED_MODEL, format!("`{}` is asked twice", again.model));
+        let problem = Problem::new(&codes::REPEATED_MODEL, message(again.model));
         // A role that is named twice has its models in one place.
         let is_same = again.span == first.span;
         let place = |it: &Asked<'_>| it.named_at.filter(|_| is_same).unwrap_or(it.span);
-        let problem = problem.at(place(&again), "again here").at(place(first), "first here");
-        return Some(problem.help("keep one of them, or give one other settings, such as another `temperature`"));
+        return Some(problem.at(place(&again), "again here").at(place(first), "first here"));
     }
     None
 }
