@@ -139,8 +139,16 @@ impl Taking {
                 let found = regex
                     .captures(text)
                     .ok_or_else(|| format!("`{}` matches nowhere in {}", regex.as_str(), shown_within(value, 200)))?;
-                let taken = found.get(1).or_else(|| found.get(0)).map_or("", |it| it.as_str());
-                Ok(Val::from(taken.to_owned()))
+                // A group that took no part found nothing. The whole match is taken only where there is no group to take.
+                let group = usize::from(regex.captures_len() > 1);
+                let taken = found.get(group).ok_or_else(|| {
+                    format!(
+                        "the group of `{}` takes no part in the match in {}",
+                        regex.as_str(),
+                        shown_within(value, 200)
+                    )
+                })?;
+                Ok(Val::from(taken.as_str().to_owned()))
             }
             Taking::Cel(expression) => {
                 let names = Val::Map([("output", value.borrowed()), ("value", value.borrowed())].into_iter().collect());
