@@ -364,9 +364,11 @@ impl Going<'_> {
         if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
-        if asks {
-            recount_labels(&tally, writer)?;
-            writer.summary(tally.rows(&job.variants))?;
+        recount_labels(&tally, writer)?;
+        // Where nothing was asked, tasks may have given scores and labels all the same.
+        let summary = if asks { tally.rows(&job.variants) } else { tally.task_rows() };
+        if !summary.is_empty() {
+            writer.summary(summary)?;
         }
         Ok(())
     }

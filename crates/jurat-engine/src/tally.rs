@@ -596,6 +596,19 @@ impl Tally {
         }
     }
 
+    /// The rows of the summary that say what each task gave.
+    pub(crate) fn task_rows(&self) -> Vec<SummaryRow> {
+        let mut rows = Vec::new();
+        for (ix, given) in self.given.iter().enumerate() {
+            let given = given.lock().unwrap_or_else(PoisonError::into_inner);
+            if *given != Given::default() {
+                let body = serde_json::to_string(&*given).expect("numbers and texts are JSON");
+                rows.push(SummaryRow { column: Column::from(TaskIx(ix as u32)), slice: String::new(), body });
+            }
+        }
+        rows
+    }
+
     /// The rows of the summary that say it.
     pub(crate) fn rows(&self, variants: &[Variant]) -> Vec<SummaryRow> {
         let read = |taken: &Mutex<Taken>| *taken.lock().unwrap_or_else(PoisonError::into_inner);
@@ -607,13 +620,7 @@ impl Tally {
         let whole = Whole { taken: read(&self.whole), unpriced_models, own: Some(own), models };
         let whole = serde_json::to_string(&whole).expect("numbers and texts are JSON");
         let mut rows = vec![row(String::new(), whole)];
-        for (ix, given) in self.given.iter().enumerate() {
-            let given = given.lock().unwrap_or_else(PoisonError::into_inner);
-            if *given != Given::default() {
-                let body = serde_json::to_string(&*given).expect("numbers and texts are JSON");
-                rows.push(SummaryRow { column: Column::from(TaskIx(ix as u32)), slice: String::new(), body });
-            }
-        }
+        rows.extend(self.task_rows());
         let mut by_slice: BTreeMap<String, Taken> = BTreeMap::new();
         for (variant, taken) in variants.iter().zip(&self.by_variant) {
             let Variant { prompt, subject, .. } = variant.clone();

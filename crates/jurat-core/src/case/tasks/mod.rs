@@ -197,12 +197,16 @@ impl<'p> CaseState<'p> {
         self.is_done().then(|| CaseVerdict::of(judged.chain(fault)))
     }
 
-    /// The value that a task compared, as far as it was there; what an outcome measured, when it compares nothing.
+    /// The value that a task compared, as far as it was there; what an outcome measured, and the number that an expression gives, when it compares nothing.
     pub fn compared(&self, task: TaskIx) -> Option<Value> {
         let planned = self.plan.tasks.get(task.index())?;
         if planned.work.outcome().is_some() && planned.then.is_none() {
             let measured = |result: &&TaskResult| result.verdict == Verdict::Measured;
             return self.result(task).filter(measured).and_then(|it| it.output.clone());
+        }
+        if matches!(planned.work, Work::Cel(_)) && planned.then.is_none() {
+            let output = self.result(task).and_then(|it| it.output.as_ref());
+            return output.filter(|it| it.as_f64().is_some()).cloned();
         }
         let path = planned.then.as_ref()?.path.as_ref();
         let result = self.result(task)?;
