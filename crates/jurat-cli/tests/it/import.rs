@@ -125,6 +125,48 @@ fn assertions_that_a_model_grades_use_ready_judges() {
     assert_eq!(checked.code, Some(0), "{}{}", checked.stdout, checked.stderr);
 }
 
+/// The entries of a report about what was dropped, or taken over with a difference: what it is and why.
+fn differing(folder: &Folder) -> Vec<String> {
+    let report = report(folder, "out");
+    let entries = report["entries"].as_array().expect("a list").iter().filter(|it| it["class"] != "exact");
+    entries.map(|it| format!("{} {}: {}", it["class"], it["what"], it["why"]).replace('"', "")).collect()
+}
+
+#[test]
+fn what_an_option_or_an_assertion_has_beside_is_reported() {
+    let config = "\
+prompts: ['Q {{question}}']
+defaultTest:
+  options: { prefix: 'Be brief. ', disableVarExpansion: true, transformVars: vars, runSerially: true, foo: 1 }
+tests:
+  - vars: { question: [A, B] }
+    assert:
+      - { type: icontains, value: ok, contextTransform: x, config: { a: 1 }, bogus: 3 }
+      - { type: llm-rubric, value: ok, threshold: 0.8 }
+      - { type: not-llm-rubric, value: ok, threshold: 0.8 }
+      - { type: assert-set, metric: m, assert: [{ type: contains, value: ok }] }
+";
+    let folder = Folder::with("promptfooconfig.yaml", config);
+    folder.jurat(&["import", "promptfooconfig.yaml", "-o", "out", "--accept", "approximate,dropped"]);
+    let expected = [
+        "approximate prompt `Q {{question}}`: `defaultTest.options.prefix` is not in it",
+        "dropped `options.prefix` of `defaultTest`: write it into the prompt",
+        "dropped `options.transformVars` of `defaultTest`: code that changes variables is not run",
+        "dropped `options.foo` of `defaultTest`: not known to the importer",
+        "dropped `contextTransform` of assertion `icontains`: only assertions about a context use it",
+        "dropped `config` of assertion `icontains`: only code is given it",
+        "dropped `bogus` of assertion `icontains`: not known to the importer",
+        "approximate assertion `llm-rubric`: the ready judge `rubric` grades from 1 to 5; `threshold: 0.8` is 4.2 there, and the task passes from it",
+        "approximate assertion `not-llm-rubric`: the ready judge `rubric` grades from 1 to 5; `threshold: 0.8` is 4.2 there, and the task passes below it",
+        "approximate assertion `assert-set`: its members are tasks of their own",
+        "dropped `metric` of assertion `assert-set`: its members are tasks of their own",
+    ];
+    assert_eq!(differing(&folder), expected);
+    // A list that is not written out is one value of one row.
+    let rows = fs::read_to_string(folder.path().join("out/rows.jsonl")).expect("rows");
+    assert_eq!(rows, "{\"id\":\"r1\",\"vars\":{\"question\":[\"A\",\"B\"]}}\n");
+}
+
 #[test]
 fn nothing_is_written_without_a_directory_and_nothing_is_overwritten() {
     let folder = Folder::with("promptfooconfig.yaml", sample("promptfoo/promptfooconfig.yaml"));

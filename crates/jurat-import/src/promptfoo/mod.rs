@@ -87,11 +87,13 @@ fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
     }
     note_others(&mut places, &tree, import);
     let report = &mut import.report;
-    let prompts = prompts::prompts(&mut places, tree.get("prompts"), &input.name, report);
     let default = tests::default_test(&mut places, tree.get("defaultTest"), report);
+    let around = ["prefix", "suffix"].into_iter().find(|it| default.options.get(it).is_some());
+    let prompts = prompts::prompts(&mut places, tree.get("prompts"), &input.name, around, report);
     let mut suite = Suite::new(&mut places, report, default);
     suite.templates = tree.get("assertionTemplates").map(|it| it.to_val().into_owned());
     suite.subjects(tree.get("providers").or_else(|| tree.get("targets")));
+    suite.note_default();
     suite.cases(&tree);
     suite.assertions();
     let name = import.options.name.clone().unwrap_or_else(|| stem(&input.name));

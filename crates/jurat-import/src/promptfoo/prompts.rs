@@ -37,11 +37,12 @@ impl Raw {
     }
 }
 
-/// The prompts of a configuration. Those that jurat cannot send are noted.
+/// The prompts of a configuration. Those that jurat cannot send are noted; so is the option of all tests that puts text around them.
 pub(super) fn prompts(
     places: &mut Places<'_>,
     node: Option<&Node<'_>>,
     name: &str,
+    around: Option<&str>,
     report: &mut Report,
 ) -> Vec<Prompt> {
     let Some(node) = node else {
@@ -65,7 +66,13 @@ pub(super) fn prompts(
                 report.dropped(&raw.at, raw.what(), why);
             }
             Ok(prompt) => {
-                report.exact(&raw.at, raw.what(), "`ask`");
+                match around {
+                    Some(option) => {
+                        let why = format!("`defaultTest.options.{option}` is not in it");
+                        report.approximate(&raw.at, raw.what(), "`ask`", why);
+                    }
+                    None => report.exact(&raw.at, raw.what(), "`ask`"),
+                }
                 taken.push(prompt);
             }
             Err(why) => report.dropped(&raw.at, raw.what(), why),

@@ -131,9 +131,10 @@ impl<'s, 'f> Suite<'s, 'f> {
     }
 
     fn case(&mut self, test: Test) {
-        self.note_options(&test);
+        self.note_options(&test, "a test");
         let vars = joined_vars(&self.default.vars, &test.vars);
-        let is_expanded = !matches!(test.options.get("disableVarExpansion"), Some(Val::Bool(true)));
+        let options = self.options(Some(&test));
+        let is_expanded = !matches!(options.get("disableVarExpansion"), Some(Val::Bool(true)));
         let combinations = match is_expanded {
             true => tests::combinations(&vars),
             false => vec![vars.members().map(|(key, it)| (key.to_owned(), it.clone())).collect()],
@@ -170,7 +171,17 @@ impl<'s, 'f> Suite<'s, 'f> {
         filled.into()
     }
 
-    fn note_options(&mut self, test: &Test) {
+    /// The options of `defaultTest`, which are those of all tests.
+    pub(super) fn note_default(&mut self) {
+        let default = self.default.clone();
+        self.note_options(&default, "`defaultTest`");
+        if default.options.get("disableVarExpansion").is_some() {
+            let into = "rows: a variable with a list is one value";
+            self.report.exact(&default.at, "`options.disableVarExpansion` of `defaultTest`", into);
+        }
+    }
+
+    fn note_options(&mut self, test: &Test, of: &str) {
         for (key, _) in test.options.members().filter(|(key, _)| !OPTIONS.contains(key)) {
             let why = match key {
                 "prefix" | "suffix" => "write it into the prompt",
@@ -178,7 +189,7 @@ impl<'s, 'f> Suite<'s, 'f> {
                 "transformVars" => "code that changes variables is not run",
                 _ => "not known to the importer",
             };
-            self.report.dropped(&test.at, format!("`options.{key}` of a test"), why);
+            self.report.dropped(&test.at, format!("`options.{key}` of {of}"), why);
         }
         if test.metadata.as_ref().is_some_and(|it| it.get("conversationId").is_some()) {
             let why = "each row is asked by itself; a conversation is a scenario of jurat";
@@ -254,6 +265,9 @@ impl<'s, 'f> Suite<'s, 'f> {
         let Some((found, is_negated)) = assertion::find(&kind) else {
             return self.report.dropped(&spec.at, what, assertion::unknown(&kind));
         };
+        for (key, why) in found.unused(&spec.value) {
+            self.report.dropped(&spec.at, format!("`{}` of {what}", beginning(key)), why);
+        }
         match self.by_value(&spec, rows, found.value_use(), found.name == "contains" || !is_negated) {
             Err(why) => self.report.dropped(&spec.at, what, why),
             Ok(groups) => {
@@ -286,6 +300,11 @@ impl<'s, 'f> Suite<'s, 'f> {
             None => "its members are tasks of their own",
         };
         self.report.approximate(&spec.at, "assertion `assert-set`", counted(members.len(), "task"), why);
+        let own = ["type", "assert", "threshold"];
+        for (key, _) in crate::document::members(&spec.value).filter(|(key, _)| !own.contains(key)) {
+            let why = "its members are tasks of their own";
+            self.report.dropped(&spec.at, format!("`{}` of assertion `assert-set`", beginning(key)), why);
+        }
         for member in members {
             self.take_spec(&Spec { at: spec.at.clone(), value: member.clone() }, rows, options, depth + 1);
         }

@@ -100,11 +100,20 @@ fn rubric(taking: &mut Taking<'_, '_>) -> Result<Taken, String> {
         }));
     }
     let task = ready(taking, "rubric", &[("criterion", filled(&criterion))])?;
-    let task = match taking.spec.get("threshold").and_then(Val::as_f64) {
-        Some(bound) => at_least(taking, task, grade(bound)),
-        None => labelled(taking, task, "met"),
-    };
-    Ok(Taken::approximate(task, "the ready judge `rubric` grades from 1 to 5, and passes from 4"))
+    Ok(match taking.spec.get("threshold").and_then(Val::as_f64) {
+        Some(bound) => {
+            let least = grade(bound);
+            let passes = if taking.is_negated { "passes below" } else { "passes from" };
+            let why = format!(
+                "the ready judge `rubric` grades from 1 to 5; `threshold: {bound}` is {least} there, and the task {passes} it"
+            );
+            Taken::approximate(at_least(taking, task, least), why)
+        }
+        None => {
+            let why = "the ready judge `rubric` grades from 1 to 5, and passes from 4";
+            Taken::approximate(labelled(taking, task, "met"), why)
+        }
+    })
 }
 
 fn criterion(taking: &Taking<'_, '_>) -> Result<String, String> {

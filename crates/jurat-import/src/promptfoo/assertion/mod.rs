@@ -12,7 +12,7 @@ use jurat_format::value::{Val, Value};
 
 use super::draft::Draft;
 use super::places::Places;
-use crate::document::{Object, number, plain, text as text_value};
+use crate::document::{Object, members, number, plain, text as text_value};
 use crate::report::Class;
 
 /// A type of assertion.
@@ -72,9 +72,24 @@ pub(super) fn unknown(name: &str) -> String {
     format!("promptfoo has no type `{name}`, so it fails there as well")
 }
 
+/// Members of assertions that are read, or that promptfoo itself uses for some types alone.
+const MEMBERS: [&str; 8] = ["type", "value", "threshold", "weight", "metric", "provider", "rubricPrompt", "transform"];
+
 impl AssertionType {
     pub(super) fn value_use(&self) -> Use {
         self.value
+    }
+
+    /// The members of an assertion that nothing becomes of, and why.
+    pub(super) fn unused<'a>(&self, spec: &'a Value) -> Vec<(&'a str, &'static str)> {
+        let (is_code, is_context) = (self.value == Use::Code, self.name.starts_with("context-"));
+        let why = |key: &str| match key {
+            "config" => (!is_code).then_some("only code is given it"),
+            "contextTransform" => (!is_context).then_some("only assertions about a context use it"),
+            key if MEMBERS.contains(&key) => None,
+            _ => Some("not known to the importer"),
+        };
+        members(spec).filter_map(|(key, _)| Some((key, why(key)?))).collect()
     }
 
     pub(super) fn take(&self, taking: &mut Taking<'_, '_>) -> Result<Taken, String> {
