@@ -337,6 +337,53 @@ fn traces_are_evidence_for_checks() {
     assert!(ran.stdout.contains("\n3 cases: 1 passed, 1 failed, 1 error; "), "{}", ran.stdout);
 }
 
+/// A span in the form of OTLP, with one attribute.
+fn span(trace: &str, id: &str, parent: &str, (key, value): (&str, &str)) -> Value {
+    json!({
+        "traceId": trace.repeat(32), "spanId": id.repeat(16), "parentSpanId": parent.repeat(16), "name": "it",
+        "startTimeUnixNano": "1000000000000000000", "endTimeUnixNano": "1000000001000000000",
+        "attributes": [{ "key": key, "value": { "stringValue": value } }],
+    })
+}
+
+/// The trace of a health check is no run; one without its beginning, or without anything that was said, is approximate.
+#[test]
+fn traces_that_lack_something_are_not_called_exact() {
+    let operation = |name| ("gen_ai.operation.name", name);
+    let said =
+        ("gen_ai.output.messages", r#"[{"role": "assistant", "parts": [{"type": "text", "content": "hello"}]}]"#);
+    let mut cut = span("c", "2", "1", said);
+    cut["attributes"]
+        .as_array_mut()
+        .expect("a list")
+        .extend(span("c", "2", "1", operation("chat"))["attributes"].as_array().cloned().expect("a list"));
+    let spans = json!([
+        span("a", "1", "", ("http.method", "GET")),
+        span("b", "1", "", operation("embeddings")),
+        cut,
+        span("d", "1", "", operation("invoke_agent")),
+        span("d", "2", "1", operation("execute_tool")),
+        span("e", "1", "", operation("chat")),
+    ]);
+    let traces = json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] });
+    let folder = Folder::with("traces.json", traces.to_string());
+    folder.jurat(&["import", "traces.json", "-o", "out", "--accept", "approximate,dropped"]);
+    let unsaid = "no messages were recorded (content capture is off by default); checks of tokens, duration, cost and tools still work";
+    let expected = [
+        "dropped 2 traces: none of their spans is about a model, an agent or a tool".to_owned(),
+        format!(
+            "approximate trace `{}`: the parent of its outermost span `it` is not in the input, so what came before may be missing",
+            "c".repeat(32)
+        ),
+        format!("approximate trace `{}`: {unsaid}", "d".repeat(32)),
+        format!("approximate trace `{}`: {unsaid}", "e".repeat(32)),
+    ];
+    assert_eq!(differing(&folder), expected);
+    let runs = fs::read_to_string(folder.path().join("out/runs.jsonl")).expect("runs");
+    let runs: Vec<Value> = runs.lines().map(|it| serde_json::from_str(it).expect("JSON")).collect();
+    assert!(runs.len() == 3 && runs.iter().all(|it| it["status"] == "success"), "{runs:#?}");
+}
+
 /// Sends a request, and returns the status line of the answer.
 fn sent(address: &str, head: &str, body: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).expect("the receiver listens");

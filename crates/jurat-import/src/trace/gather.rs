@@ -89,6 +89,8 @@ pub(crate) struct Runs {
     entries: Vec<Written>,
     n_spans: usize,
     n_others: usize,
+    /// How many would be runs of nothing.
+    n_empty: usize,
     n_lost: usize,
 }
 
@@ -110,12 +112,10 @@ struct Written {
 }
 
 enum Outcome {
-    /// The number of its row, what it is called, and whether its messages are missing.
-    Run(usize, String, bool),
+    /// The number of its row, what it is called, and what is missing from it.
+    Run(usize, String, Option<String>),
     Dropped(String),
 }
-
-const WITHOUT_MESSAGES: &str = "no messages were recorded (content capture is off by default); checks of tokens, duration, cost and tools still work";
 
 impl Runs {
     pub(crate) fn new(survey: Survey, extra: HashMap<String, Value>) -> Runs {
@@ -127,6 +127,7 @@ impl Runs {
             entries: Vec::new(),
             n_spans: 0,
             n_others: 0,
+            n_empty: 0,
             n_lost: 0,
         };
         let mut sessions: HashMap<String, usize> = HashMap::new();
@@ -176,6 +177,10 @@ impl Runs {
         }
         let Some(first) = small.first().map(|it| place(&it[0])) else { return Ok(()) };
         for (ix, unit) in units(&small, self.by).iter().enumerate() {
+            if run::is_about_nothing(unit) {
+                self.n_empty += 1;
+                continue;
+            }
             let outcome = self.outcome(import, unit)?;
             self.entries.push(Written {
                 place: (true, first.clone(), ix),
@@ -199,7 +204,7 @@ impl Runs {
         let into = format!("run `{}`", built.artifact.identity.run_id);
         let number = import.n_rows();
         import.row(&run::line(&built))?;
-        Ok(Outcome::Run(number, into, built.lacks_messages))
+        Ok(Outcome::Run(number, into, built.lacks))
     }
 
     /// Says what became of the traces, in their order, and adds the file of runs.
@@ -213,14 +218,18 @@ impl Runs {
         for Written { at, what, outcome, .. } in self.entries {
             match outcome {
                 Outcome::Dropped(why) => import.report.dropped(&at, what, why),
-                Outcome::Run(number, into, lacks_messages) => {
+                Outcome::Run(number, into, lacks) => {
                     order.push(number);
-                    match lacks_messages {
-                        true => import.report.approximate(&at, what, into, WITHOUT_MESSAGES),
-                        false => import.report.exact(&at, what, into),
+                    match lacks {
+                        Some(why) => import.report.approximate(&at, what, into, why),
+                        None => import.report.exact(&at, what, into),
                     }
                 }
             }
+        }
+        if self.n_empty > 0 {
+            let why = "none of their spans is about a model, an agent or a tool";
+            import.report.dropped(&at, counted(self.n_empty, "trace"), why);
         }
         if self.n_others > 0 {
             import.report.dropped(&at, counted(self.n_others, "span"), "they are about no model, agent or tool");

@@ -121,7 +121,8 @@ fn whole(trace: &[Span]) -> Unit<'_> {
     let roots: Vec<&Span> = trace.iter().filter(is_root).collect();
     let agent = roots.iter().find(|it| convention::kind(it) == SpanKind::Agent);
     let root = agent.or(roots.first()).copied().unwrap_or(&trace[0]);
-    Unit { id: root.trace_id.clone(), root, spans: trace.iter().collect() }
+    let is_cut = root.parent_id.as_deref().is_some_and(|parent| !ids.contains(parent));
+    Unit { id: root.trace_id.clone(), root, spans: trace.iter().collect(), is_cut }
 }
 
 /// The outermost agents of a trace; the trace itself when it has none.
@@ -145,7 +146,10 @@ fn agents(trace: &[Span]) -> Vec<Unit<'_>> {
         let root = by_id[agent.as_str()];
         match units.iter_mut().find(|it| it.root.span_id == agent) {
             Some(unit) => unit.spans.push(span),
-            None => units.push(Unit { id: format!("{}:{agent}", root.trace_id), root, spans: vec![span] }),
+            None => {
+                let is_cut = root.parent_id.as_deref().is_some_and(|parent| !by_id.contains_key(parent));
+                units.push(Unit { id: format!("{}:{agent}", root.trace_id), root, spans: vec![span], is_cut });
+            }
         }
     }
     match units.as_mut_slice() {
@@ -169,7 +173,10 @@ fn sessions<'s>(traces: &[&'s Vec<Span>]) -> Vec<Unit<'s>> {
             continue;
         };
         match units.iter_mut().find(|it| it.id == session) {
-            Some(known) => known.spans.extend(unit.spans),
+            Some(known) => {
+                known.spans.extend(unit.spans);
+                known.is_cut |= unit.is_cut;
+            }
             None => units.push(Unit { id: session, ..unit }),
         }
     }

@@ -16,6 +16,8 @@ pub(super) struct Unit<'s> {
     pub(super) id: String,
     pub(super) root: &'s Span,
     pub(super) spans: Vec<&'s Span>,
+    /// Whether the parent of the outermost span is not in the input, so that what came before it is missing.
+    pub(super) is_cut: bool,
 }
 
 /// What is made of spans without an end.
@@ -30,10 +32,18 @@ pub enum Unfinished {
 
 pub(super) struct Built {
     pub(super) artifact: RunArtifact,
-    /// Whether models were asked, and no message was recorded.
-    pub(super) lacks_messages: bool,
+    /// What is missing from it, in words.
+    pub(super) lacks: Option<String>,
     /// How many spans are about something else.
     pub(super) n_others: usize,
+}
+
+const WITHOUT_MESSAGES: &str = "no messages were recorded (content capture is off by default); checks of tokens, duration, cost and tools still work";
+
+/// Whether spans are about no model, agent or tool and hold no response: the trace of a health check is no run that failed.
+pub(super) fn is_about_nothing(unit: &Unit<'_>) -> bool {
+    let is_about = |it: &&Span| !matches!(convention::kind(it), SpanKind::Step | SpanKind::Other);
+    !unit.spans.iter().any(is_about) && convention::final_response(unit.root).is_none()
 }
 
 /// The artifact; the reason when there is none.
@@ -47,9 +57,10 @@ pub(super) fn artifact(unit: &Unit<'_>, unfinished: Unfinished) -> Result<Built,
     }
     let conversation = conversation(spans);
     let models = of_kind(spans, SpanKind::Model);
-    let lacks_messages = !models.is_empty()
-        && models.iter().all(|it| convention::input(it).is_empty() && convention::output(it).is_empty());
     let response = convention::final_response(root).or_else(|| conversation.last_text.clone());
+    // A trace of tools and agents alone may say what came of it; where it does not, nothing of what was said was recorded.
+    let lacks_messages = (!models.is_empty() || response.is_none())
+        && models.iter().all(|it| convention::input(it).is_empty() && convention::output(it).is_empty());
     let (status, error) = status(unit, response.is_some(), lacks_messages);
     let response = response.filter(|_| status == RunStatus::Success);
     let n_others = of_kind(spans, SpanKind::Other).len();
@@ -65,7 +76,19 @@ pub(super) fn artifact(unit: &Unit<'_>, unfinished: Unfinished) -> Result<Built,
         error,
         runner_metadata: Object::new().with("spans", spans.len() as i64).into(),
     };
-    Ok(Built { artifact, lacks_messages, n_others })
+    Ok(Built { artifact, lacks: lacks(unit, lacks_messages), n_others })
+}
+
+/// What is missing from a run, in words.
+fn lacks(unit: &Unit<'_>, lacks_messages: bool) -> Option<String> {
+    let cut = unit.is_cut.then(|| {
+        format!(
+            "the parent of its outermost span `{}` is not in the input, so what came before may be missing",
+            unit.root.name
+        )
+    });
+    let reasons: Vec<String> = lacks_messages.then(|| WITHOUT_MESSAGES.to_owned()).into_iter().chain(cut).collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
 fn of_kind<'s>(spans: &[&'s Span], kind: SpanKind) -> Vec<&'s Span> {
