@@ -155,7 +155,7 @@ const RULE: &str = "--:|--:|--:|--:|--:|--:|--:|:--|";
 fn write_totals(text: &mut String, run: &RunReport) {
     let _ = writeln!(text, "| task |{COUNTS}\n|---|{RULE}");
     for task in &run.tasks {
-        let gate = if task.is_counted() { "" } else { " (gate)" };
+        let gate = crate::terminal::uncounted(task.gate);
         let scenario = task.scenario.as_ref().map_or_else(String::new, |it| format!(" of {}", code(it)));
         write_row(text, &format!("{}{scenario}{gate}", code(&task.id)), &task.counts, task.independence);
     }

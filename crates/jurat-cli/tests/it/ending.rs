@@ -89,7 +89,12 @@ fn a_budget_that_is_used_up_leaves_a_run_incomplete() {
     let folder = judged(&endpoint, 5);
     let ran = run(&folder, &["--budget-calls", "2", "-j", "1"]);
     assert_eq!(ran.code, Some(4), "{ran:?}");
-    assert!(ran.stdout.contains("incomplete: the budget was used up; 3 of 5 cases not run\n"), "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .contains("incomplete: the rest of the budget does not cover the next request; 3 of 5 cases not run\n"),
+        "{}",
+        ran.stdout
+    );
     assert!(ran.stdout.contains(" for 2 requests with "), "{}", ran.stdout);
     assert!(ran.stdout.contains("\nnext: run it again with a larger budget; "), "{}", ran.stdout);
     let json = folder.jurat(&["show", "--json"]).stdout;

@@ -195,7 +195,7 @@ fn a_budget_holds_in_the_middle_of_an_answer() {
         assert!(endpoint.stats().requests <= 2, "{budget:?}");
         let shown = project.jurat(&["explain", "r0", "said"]);
         assert!(
-            shown.stdout.starts_with("said of r0: not run\nthe budget was used up\n"),
+            shown.stdout.starts_with("said of r0: not run\nthe rest of the budget does not cover it\n"),
             "{budget:?} {}",
             shown.stdout
         );

@@ -206,7 +206,8 @@ fn sentence(conclusion: Conclusion, rules: &[Rule], metrics: &Metrics<'_>) -> St
 fn limit_words(stopped: Option<StopReason>) -> &'static str {
     match stopped {
         Some(StopReason::Deadline) => "the time limit was reached",
-        _ => "the budget was used up",
+        // A request is not made unless the most that it may take fits, so something may be left.
+        _ => "the rest of the budget does not cover the next request",
     }
 }
 

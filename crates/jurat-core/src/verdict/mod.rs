@@ -15,6 +15,7 @@ pub use thresholds::{Bound, CostLimit, Statistic, TaskThreshold, Thresholds, Tol
 
 use jurat_compare::{Judgement, Mismatch};
 use jurat_format::choices;
+use unicode_normalization::UnicodeNormalization;
 
 use crate::task::{Gate, TaskIx};
 
@@ -89,10 +90,30 @@ impl From<Judgement> for Verdict {
     fn from(judgement: Judgement) -> Verdict {
         match judgement {
             Judgement::Passed => Verdict::Passed,
-            Judgement::Failed(mismatch) => Verdict::Failed(mismatch),
+            Judgement::Failed(mismatch) => Verdict::Failed(with_hint(mismatch)),
             Judgement::Error(inapplicable) => Verdict::error(inapplicable.reason),
         }
     }
+}
+
+/// The mismatch, with a word about texts that look alike and differ in how their characters are written.
+fn with_hint(mut mismatch: Box<Mismatch>) -> Box<Mismatch> {
+    if is_another_form(&mismatch.expected, &mismatch.found) {
+        mismatch.found.push_str(" (the two are in different Unicode normalizations)");
+    }
+    mismatch
+}
+
+/// Whether the text in quotes that was expected is in what was found as soon as both are written in the same way.
+fn is_another_form(expected: &str, found: &str) -> bool {
+    if expected.is_ascii() && found.is_ascii() {
+        return false;
+    }
+    let Some(quoted) = expected.split_once('`').and_then(|(_, rest)| rest.rsplit_once('`')).map(|(it, _)| it) else {
+        return false;
+    };
+    let nfc = |text: &str| text.nfc().collect::<String>();
+    !found.contains(quoted) && nfc(found).contains(&nfc(quoted))
 }
 
 impl fmt::Display for Verdict {

@@ -231,7 +231,12 @@ fn what_ended_a_run_early_comes_first() {
     let stopped = |reason| Metrics { stopped: Some(reason), ..metrics() };
     let mut budget = stopped(StopReason::Budget);
     budget.cases.not_run = 5;
-    decided("{}", &budget, Conclusion::Limited, "incomplete: the budget was used up; 5 of 15 cases not run");
+    decided(
+        "{}",
+        &budget,
+        Conclusion::Limited,
+        "incomplete: the rest of the budget does not cover the next request; 5 of 15 cases not run",
+    );
     decided("{}", &stopped(StopReason::Deadline), Conclusion::Limited, "incomplete: the time limit was reached");
     decided(
         "{}",

@@ -332,7 +332,7 @@ impl RunView {
 /// Why something was not run, in words.
 pub fn stop_words(reason: StopReason) -> &'static str {
     match reason {
-        StopReason::Budget => "the budget was used up",
+        StopReason::Budget => "the rest of the budget does not cover it",
         StopReason::Deadline => "the time limit came first",
         StopReason::FailFast => "something failed before it, and the run was to stop then",
         StopReason::Interrupted => "the run was interrupted",

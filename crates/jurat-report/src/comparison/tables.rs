@@ -80,7 +80,8 @@ pub fn name(contrast: &Contrast, line: &Line) -> String {
     match &line.about {
         About::Cases => "cases".to_owned(),
         About::Judgements => "judgements".to_owned(),
-        About::Task { id, is_condition: true } => format!("{id}{} (gate)", star(id)),
+        // A gate, or a member of a group.
+        About::Task { id, is_condition: true } => format!("{id}{} (not counted)", star(id)),
         About::Task { id, .. } => format!("{id}{}", star(id)),
         About::Score { task } => format!("{task}{} (score)", star(task)),
         About::Slice { path, value: Some(value) } => format!("{path} = {value}"),

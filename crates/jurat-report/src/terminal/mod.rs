@@ -19,7 +19,7 @@ use crate::words;
 pub(crate) use cases::Listing;
 use closing::Closing;
 pub(crate) use closing::totals;
-pub(crate) use tables::{attempts, flaky, judged_words};
+pub(crate) use tables::{attempts, flaky, judged_words, uncounted};
 
 /// How many cases are listed when every task of each is, unless more are asked for.
 pub const MOST_CASES: usize = 100;

@@ -259,7 +259,7 @@ impl Used {
 }
 
 /// What is said of a task that is not counted itself.
-pub(super) fn uncounted(gate: Gate) -> &'static str {
+pub(crate) fn uncounted(gate: Gate) -> &'static str {
     match gate {
         Gate::None | Gate::Required => "",
         Gate::Condition => " (gate)",

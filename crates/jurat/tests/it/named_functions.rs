@@ -127,7 +127,7 @@ fn an_agent_whose_budget_is_used_up_was_not_run_whatever_it_says() {
     let options = RunOptions::in_directory(directory.path()).concurrency(NonZeroUsize::MIN).budget_calls(3);
     let run = suite.run(options).expect("it runs");
     assert_eq!(*statuses.lock().expect("no thread panics"), ["200", "200", "200", "429"]);
-    let unrun = ["not_run the budget was used up"; 2].join("; ");
+    let unrun = ["not_run the rest of the budget does not cover it"; 2].join("; ");
     assert_eq!(cases(&run), format!("passed; passed\n{unrun}"));
 }
 
