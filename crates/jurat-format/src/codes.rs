@@ -98,6 +98,7 @@ codes! {
     OUTSIDE_ENUM = Warning "plan::outside_enum", "an expected value that the schema's enum does not have";
     UNEXPECTED_TYPE = Warning "plan::unexpected_type", "an expected value of another type than the values";
     NO_SUCH_CASE = Warning "plan::no_such_case", "a task that applies to none of the cases";
+    TAG_WITH_COMMA = Warning "plan::tag_with_comma", "a tag with a comma in it, which is one tag and not several";
     UNUSED_GATE = Warning "plan::unused_gate", "a gate that nothing depends on";
     NEVER_RUNS = Warning "plan::never_runs", "a task behind gates that contradict each other";
     NOTHING_JUDGED = Warning "plan::nothing_judged", "tasks that measure and never judge";

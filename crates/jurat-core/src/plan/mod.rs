@@ -56,7 +56,7 @@ pub use evaluations::{CompiledBrief, PlannedEvaluation};
 use graph::Graph;
 pub use graph::Stage;
 use roles::Roles;
-pub use selection::{CaseName, CaseSet, row_tags};
+pub use selection::{CaseName, CaseSet, TAGS, row_tags};
 pub use shape::Shape;
 pub use work::{
     EMBEDDING_RETRIES, PlannedEvaluate, PlannedGroup, PlannedJudge, PlannedStep, PlannedTransform, PlannedUse, Runs,

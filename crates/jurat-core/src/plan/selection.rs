@@ -10,8 +10,8 @@ use jurat_format::codes;
 use jurat_format::problem::{Problem, Problems, listed_all, nearest};
 use jurat_format::value::{Spanned, Val, shown};
 
-use super::Samples;
 use super::graph::Graph;
+use super::{Samples, whole_suite};
 use crate::agent::AgentCase;
 use crate::scenario::Scenario;
 use crate::suite::lost::Part;
@@ -142,7 +142,7 @@ pub fn row_tags<'r>(row: &'r Val<'_>) -> impl Iterator<Item = &'r str> {
 }
 
 /// The field of a row that holds its tags.
-pub(super) const TAGS: &str = "tags";
+pub const TAGS: &str = "tags";
 
 pub(super) fn examine(suite: &Suite, graph: &Graph, samples: &Samples, problems: &mut Problems) {
     let sets: Vec<CaseSet> = suite.tasks.iter().map(|it| CaseSet::of(suite, it)).collect();
@@ -159,6 +159,7 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, samples: &Samples, problems:
             }
         }
     }
+    problems.extend(tag_with_comma(suite, samples));
     let tags = known_tags(suite, samples);
     let ids = known_ids(suite, samples);
     for task in &suite.tasks {
@@ -176,6 +177,15 @@ fn narrower_dependency((task, set): (&Task, &CaseSet), (other, others): (&Task, 
         .at(task.id.span, set.phrase())
         .at(other.id.span, others.phrase());
     problem.help(format!("give `{id}` the same `on` as `{needed}`, or take `on` away from the latter"))
+}
+
+/// Tags that someone wrote with commas between them are one tag, which nothing selects by its parts.
+fn tag_with_comma(suite: &Suite, samples: &Samples) -> Option<Problem> {
+    let tag = samples.rows.iter().flat_map(|it| row_tags(it)).find(|it| it.contains(','))?;
+    let message = format!("a row has the tag {}, which is one tag with a comma in it", shown(&Val::from(tag)));
+    let parts: Vec<String> = tag.split(',').map(|it| Val::from(it.trim()).to_json()).collect();
+    let problem = whole_suite(suite, &codes::TAG_WITH_COMMA, &message);
+    Some(problem.help(format!("several tags are a list, in a cell of a CSV file too: `[{}]`", parts.join(", "))))
 }
 
 /// The tags of all sections, and of the rows that were looked at; `None` when some data could not be.

@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 
 use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord};
+use jurat_core::plan::TAGS;
 use jurat_core::suite::CellType;
 use jurat_format::value::{Val, shown};
 
@@ -83,6 +84,8 @@ struct Column {
     key: String,
     /// What its cells are; default: text.
     cells: Option<CellType>,
+    /// Whether it holds the tags of rows, which may be lists without a type that says so.
+    is_tags: bool,
 }
 
 fn columns(header: &StringRecord, types: Types<'_>) -> Result<Vec<Column>, RowsFault> {
@@ -98,6 +101,7 @@ fn columns(header: &StringRecord, types: Types<'_>) -> Result<Vec<Column>, RowsF
         name: name.to_owned(),
         key: format!("{}{}:", if ix == 0 { "" } else { "," }, Val::from(name)),
         cells: types.columns.iter().find(|(typed, _)| typed.value == name).map(|(_, it)| *it),
+        is_tags: name == TAGS,
     };
     Ok(header.iter().enumerate().map(column).collect())
 }
@@ -121,6 +125,7 @@ fn write_row(
     for (column, cell) in columns.iter().zip(cells) {
         json.extend_from_slice(column.key.as_bytes());
         match column.cells {
+            None if column.is_tags && is_list_of_texts(cell) => json.extend_from_slice(cell.trim().as_bytes()),
             None => write_text(json, cell),
             Some(cells) => match cell.trim() {
                 "" => json.extend_from_slice(b"null"),
@@ -137,6 +142,11 @@ fn write_row(
     }
     json.push(b'}');
     Ok(())
+}
+
+/// Whether a cell is a list of texts as JSON writes it.
+fn is_list_of_texts(cell: &str) -> bool {
+    cell.trim_start().starts_with('[') && serde_json::from_str::<Vec<String>>(cell).is_ok()
 }
 
 fn write_text(json: &mut Vec<u8>, cell: &str) {
