@@ -199,6 +199,9 @@ fn write_subject(members: &mut Members<'_>, subject: &SubjectTotal) {
     members.objects("task_counts", &subject.tasks, write_counts);
     members.object("usage", |it| write_usage(it, &subject.usage));
     optional(subject.cost_usd, |it| members.float("cost_usd", it));
+    if subject.n_unpriced > 0 {
+        members.number("unpriced", subject.n_unpriced);
+    }
     optional(subject.latency, |it| members.float("mean_latency_ms", millis(it)));
 }
 

@@ -166,6 +166,7 @@ fn properties(run: &RunReport, scope: Scope) -> Vec<(&'static str, String)> {
     properties.push(("input_tokens", run.usage.input.to_string()));
     properties.push(("output_tokens", run.usage.output.to_string()));
     properties.extend(run.cost_usd.map(|it| ("cost_usd", it.to_string())));
+    properties.extend((run.n_unpriced > 0).then(|| ("unpriced_responses", run.n_unpriced.to_string())));
     properties.push(("conclusion", run.decision.conclusion.name().to_owned()));
     properties.push(("decision", run.decision.sentence.clone()));
     properties.extend(run.causes.iter().map(|it| ("error_cause", format!("{} × {}", it.n_cases, cause(it, ROOM)))));

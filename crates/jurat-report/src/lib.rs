@@ -72,4 +72,4 @@ pub use progress::{BatchCounts, PassRate, Progress};
 pub use style::Style;
 pub use terminal::{MOST_CASES, MOST_FAILURES, TerminalOptions, TerminalWriter};
 pub use visible::{visible, visible_line};
-pub use words::{bytes, counted, duration, grouped, interval, money, rate, score, span};
+pub use words::{bytes, cost, counted, duration, grouped, interval, money, rate, score, short_cost, span};

@@ -86,7 +86,8 @@ impl CaseWriter for MarkdownWriter<'_> {
         }
         let observed = &self.run.observed;
         if self.scope.has_observed() && !observed.run_id.is_empty() {
-            writeln!(self.out, "Run {} took {}.", code(&observed.run_id), words::duration(observed.wall))?;
+            let took = if observed.resumed { "was resumed; the last of its processes took" } else { "took" };
+            writeln!(self.out, "Run {} {took} {}.", code(&observed.run_id), words::duration(observed.wall))?;
         }
         self.out.flush()
     }
@@ -112,7 +113,7 @@ fn write_head(text: &mut String, run: &RunReport, scope: Scope) {
     let _ = writeln!(text, "{}\n", crate::terminal::totals(run));
     let mut facts = vec![format!("pass rate {}", words::rate(run.counts.pass_rate()))];
     facts.extend(run.interval().map(|it| format!("95 % interval {}", words::interval(Some(it)))));
-    facts.extend(run.cost_usd.map(|it| format!("cost {}", escaped(&words::money(it)))));
+    facts.extend(words::cost(run.cost_usd, run.n_unpriced).map(|it| format!("cost {}", escaped(&it))));
     if run.usage.total() > 0 {
         facts.push(words::tokens(&run.usage));
     }

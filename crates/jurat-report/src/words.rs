@@ -35,6 +35,27 @@ pub fn money(dollars: f64) -> String {
     }
 }
 
+/// What responses cost, as far as that is known: `$1.25`, `$1.25 and the unknown cost of 3 responses`. Nothing where there are none.
+pub fn cost(usd: Option<f64>, n_unpriced: u64) -> Option<String> {
+    let unpriced = counted(n_unpriced, "response");
+    match usd {
+        Some(usd) if n_unpriced > 0 => Some(format!("{} and the unknown cost of {unpriced}", money(usd))),
+        Some(usd) => Some(money(usd)),
+        None if n_unpriced > 0 => Some(format!("an unknown amount (no price for {unpriced})")),
+        None => None,
+    }
+}
+
+/// The same where there is little room: `$1.25 + 3 unknown`.
+pub fn short_cost(usd: Option<f64>, n_unpriced: u64) -> Option<String> {
+    let unpriced = format!("{} unknown", grouped(n_unpriced));
+    match usd.map(money) {
+        Some(usd) if n_unpriced > 0 => Some(format!("{usd} + {unpriced}")),
+        None if n_unpriced > 0 => Some(unpriced),
+        usd => usd,
+    }
+}
+
 /// `1,234,567`
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -196,6 +196,8 @@ pub struct SubjectTotal {
     pub usage: Usage,
     /// What they cost, as far as that is known.
     pub cost_usd: Option<f64>,
+    /// How many of them have no known cost.
+    pub n_unpriced: u64,
     /// How long its responses took on average, as it was recorded with them.
     pub latency: Option<Duration>,
 }

@@ -26,6 +26,8 @@ pub struct RunListing {
     pub cases: CaseCounts,
     /// What its answers cost, as far as that is known.
     pub cost_usd: Option<f64>,
+    /// How many answers have no known cost.
+    pub n_unpriced: u64,
     /// How long it took; nothing for one that has not ended.
     pub wall: Option<Duration>,
     /// How many cases it will have, once that is known.
@@ -57,6 +59,7 @@ pub fn listing(name: &RunName) -> RunListing {
         counts: Counts::default(),
         cases: CaseCounts::default(),
         cost_usd: None,
+        n_unpriced: 0,
         wall: None,
         expected_cases: None,
         progress: None,
@@ -111,7 +114,7 @@ fn read(path: &Path) -> Result<RunListing, RunFileError> {
         condition,
     };
     let taken: Option<Whole> = of_cases.and_then(|it| totals::taken(it));
-    let cost_usd = taken.and_then(|it| it.taken.all.cost_usd());
+    let all = taken.map(|it| it.taken.all).unwrap_or_default();
     let progress = reader.progress()?.and_then(|it| serde_json::from_str(&it).ok());
     let is_resumed = head.documents.iter().any(|it| it.name == RESUMED);
     Ok(RunListing {
@@ -122,7 +125,8 @@ fn read(path: &Path) -> Result<RunListing, RunFileError> {
         suite_hash: head.suite_hash.clone(),
         counts,
         cases,
-        cost_usd,
+        cost_usd: all.cost_usd(),
+        n_unpriced: all.unpriced,
         wall: finish.map(|it| it.wall),
     })
 }

@@ -290,6 +290,7 @@ fn subjects(view: &RunView, summary: &[StoredSummary], counted: &[Column]) -> Re
             tasks: task_counts(view, rows),
             usage: taken.all.usage(),
             cost_usd: taken.all.cost_usd(),
+            n_unpriced: taken.all.unpriced,
             latency: taken.mean_latency(),
         });
     }

@@ -125,7 +125,7 @@ fn spent(run: &RunReport, scope: Scope) -> Option<String> {
         return (!parts.is_empty()).then(|| parts.join("; "));
     }
     let mut parts = Vec::new();
-    parts.extend(cost(run.cost_usd, run.n_unpriced));
+    parts.extend(words::cost(run.cost_usd, run.n_unpriced));
     if run.usage.total() > 0 {
         parts.push(words::tokens(&run.usage));
     }
@@ -143,7 +143,7 @@ fn took(observed: &Observed) -> Option<String> {
 fn now(spent: &Spent, observed: &Observed) -> Option<String> {
     let mut parts = Vec::new();
     if observed.n_requests + spent.n_responses > 0 {
-        parts.push(cost(spent.cost_usd, spent.n_unpriced).unwrap_or_else(|| "nothing".to_owned()));
+        parts.push(words::cost(spent.cost_usd, spent.n_unpriced).unwrap_or_else(|| "nothing".to_owned()));
         let mut requests = counted(observed.n_requests, "request");
         if observed.n_failed_requests > 0 {
             requests += &format!(" ({} failed)", grouped(observed.n_failed_requests));
@@ -156,6 +156,10 @@ fn now(spent: &Spent, observed: &Observed) -> Option<String> {
         }
     }
     match (parts.is_empty(), took(observed)) {
+        // What was spent is what all processes of the run spent; how long those took that were killed is not known.
+        (false, Some(took)) if observed.resumed => {
+            Some(format!("spent {}; the last of its processes took {took}", parts.join(" ")))
+        }
         (false, Some(took)) => Some(format!("spent {}, in {took}", parts.join(" "))),
         (false, None) => Some(format!("spent {}", parts.join(" "))),
         (true, took) => took.map(|it| format!("took {it}")),
@@ -189,17 +193,6 @@ fn reused(run: &RunReport, spent: &Spent) -> Option<String> {
         parts.push(format!("served by {}", served_by.join(", ")));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
-}
-
-/// What responses cost, as far as that is known.
-fn cost(usd: Option<f64>, n_unpriced: u64) -> Option<String> {
-    let unpriced = counted(n_unpriced, "response");
-    match usd {
-        Some(usd) if n_unpriced > 0 => Some(format!("{} and the unknown cost of {unpriced}", words::money(usd))),
-        Some(usd) => Some(words::money(usd)),
-        None if n_unpriced > 0 => Some(format!("an unknown amount (no price for {unpriced})")),
-        None => None,
-    }
 }
 
 /// What a reader must know before trusting the numbers.

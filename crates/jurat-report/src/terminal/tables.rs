@@ -81,7 +81,7 @@ pub(super) fn subjects(run: &RunReport, scope: Scope) -> Table {
         // Even a script takes another time in every run.
         let latency = it.latency.filter(|_| scope.has_observed());
         let latency = Cell::from(latency.map_or_else(String::new, words::duration));
-        let cost = Cell::from(it.cost_usd.map_or_else(String::new, words::money));
+        let cost = Cell::from(words::short_cost(it.cost_usd, it.n_unpriced).unwrap_or_default());
         let cases = Cell::from(it.cases.total());
         table.push(
             names.into_iter().chain([cases]).chain(used.cells(&it.counts, it.independence)).chain([latency, cost]),

@@ -94,6 +94,7 @@ pub(crate) fn matrix() -> (RunReport, Vec<CaseReport>) {
             usage: Usage { input: 100, output: 10, ..Usage::default() },
             tasks: vec![Counts::default()],
             cost_usd: (subject == "openai/large").then_some(1.5),
+            n_unpriced: if subject == "openai/large" { 2 } else { 0 },
             latency: Some(Duration::from_millis(420)),
         };
         for replicate in 1..=2 {

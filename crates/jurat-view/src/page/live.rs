@@ -2,7 +2,7 @@
 
 use jurat_core::report::{CaseCounts, RunCondition};
 use jurat_engine::view::RunListing;
-use jurat_report::{counted, grouped, money, rate};
+use jurat_report::{counted, grouped, rate, short_cost};
 use maud::{Markup, html};
 
 use super::shell::cases;
@@ -22,7 +22,7 @@ pub(crate) fn events(run: &str) -> Route {
 
 /// How far a run has come.
 pub(crate) fn state(run: &str, listing: &RunListing) -> Markup {
-    let RunListing { entry, counts, cost_usd, expected_cases, progress, .. } = listing;
+    let RunListing { entry, counts, cost_usd, n_unpriced, expected_cases, progress, .. } = listing;
     let n = entry.cases.unwrap_or_default();
     let done = progress.as_ref().map_or(n, |it| it.done.max(n));
     html! {
@@ -31,7 +31,7 @@ pub(crate) fn state(run: &str, listing: &RunListing) -> Markup {
                 (verdict::condition(&entry.condition)) " "
                 strong { (grouped(done)) } @if let Some(of) = expected_cases { " of " (grouped(*of)) } " cases done"
                 " · pass rate " strong { (rate(counts.pass_rate())) }
-                @if let Some(cost) = cost_usd { " · " (money(*cost)) }
+                @if let Some(cost) = short_cost(*cost_usd, *n_unpriced) { " · " (cost) }
             }
             @if let Some(of) = expected_cases { progress max=((*of).max(1)) value=(done) aria-label="Cases done" {} }
             @if let Some(it) = progress.as_ref().filter(|_| entry.condition == RunCondition::Running) {

@@ -4,7 +4,7 @@ use jurat_core::report::plan::PlanReport;
 use jurat_core::report::{RunReport, TaskTotal};
 use jurat_engine::view::RunListing;
 use jurat_engine::view::query::{Latencies, Sort, quoted_name};
-use jurat_report::{counted, duration, grouped, money, rate};
+use jurat_report::{cost, counted, duration, grouped, rate, short_cost};
 use maud::{Markup, html};
 
 use super::runs::{self, Previous};
@@ -81,8 +81,8 @@ pub(crate) fn when(report: &RunReport) -> Markup {
     let observed = &report.observed;
     html! {
         (moment(observed.started_at_ms))
-        " · " (duration(observed.wall))
-        @if let Some(cost) = report.cost_usd { " · " (money(cost)) }
+        " · " (duration(observed.wall)) @if observed.resumed { " of the last process" }
+        @if let Some(cost) = cost(report.cost_usd, report.n_unpriced) { " · " (cost) }
         @if observed.n_answers > 0 {
             " · " (counted(observed.n_answers, "response")) ", " (grouped(observed.n_reused)) " reused"
         }
@@ -182,7 +182,7 @@ fn tiles(page: &OverviewPage) -> Markup {
     let within = |share: f64| page.latencies.as_ref().and_then(|it| it.quantile(share)).map(duration);
     let tokens = report.usage.input + report.usage.output;
     let tiles = [
-        (report.cost_usd.map(money), "cost".to_owned()),
+        (short_cost(report.cost_usd, report.n_unpriced), "cost".to_owned()),
         ((tokens > 0).then(|| grouped(tokens)), format!("tokens, {} of them output", grouped(report.usage.output))),
         (
             (observed.n_answers > 0).then(|| grouped(observed.n_answers)),
@@ -194,7 +194,10 @@ fn tiles(page: &OverviewPage) -> Markup {
         ),
         (within(0.5), format!("median latency, p95 {}", within(0.95).unwrap_or_default())),
         ((observed.n_tool_calls > 0).then(|| grouped(observed.n_tool_calls)), "tool calls".to_owned()),
-        (Some(duration(observed.wall)).filter(|_| !observed.wall.is_zero()), "from start to end".to_owned()),
+        (
+            Some(duration(observed.wall)).filter(|_| !observed.wall.is_zero()),
+            (if observed.resumed { "the last of its processes" } else { "from start to end" }).to_owned(),
+        ),
     ];
     html! {
         div.tiles {

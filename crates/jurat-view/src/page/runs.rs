@@ -4,7 +4,7 @@ use jurat_core::report::RunCondition;
 use jurat_core::statistics::Interval;
 use jurat_core::verdict::Conclusion;
 use jurat_engine::view::RunListing;
-use jurat_report::{counted, duration, grouped, money, rate, visible_line};
+use jurat_report::{counted, duration, grouped, rate, short_cost, visible_line};
 use maud::{Markup, html};
 
 use super::shell::short_id;
@@ -172,7 +172,7 @@ pub(super) fn change(run: &str, now: Option<f64>, previous: &Previous) -> Markup
 
 /// A run as a row of the table; events have the same.
 pub(crate) fn row_markup(row: &RunRow) -> Markup {
-    let RunListing { entry, counts, cost_usd, wall, .. } = &row.listing;
+    let RunListing { entry, counts, cost_usd, n_unpriced, wall, .. } = &row.listing;
     let overview = Route::overview(&row.id);
     if let RunCondition::Unreadable(reason) = &entry.condition {
         return html! {
@@ -203,7 +203,7 @@ pub(crate) fn row_markup(row: &RunRow) -> Markup {
             td.number { (rate(entry.pass_rate)) }
             td.number { @if let Some(previous) = &row.previous { (change(&row.id, entry.pass_rate, previous)) } @else { span.none { "–" } } }
             td.wide { (bar::interval("pass rate", entry.pass_rate, row.facts.interval)) (bar::slim("results of tasks", &parts)) }
-            td.number { @if let Some(cost) = cost_usd { (money(*cost)) } @else { span.none { "–" } } }
+            td.number { @if let Some(cost) = short_cost(*cost_usd, *n_unpriced) { (cost) } @else { span.none { "–" } } }
             td.number { @if let Some(wall) = wall { (duration(*wall)) } @else { span.none { "–" } } }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jurat_core::report::{DimensionTotal, RunReport, SliceTotal, SubjectTotal, TaskTotal, TaskVerdict, interval};
 use jurat_engine::view::query::{quoted_name, quoted_value};
-use jurat_report::{duration, grouped, money, rate, score};
+use jurat_report::{duration, grouped, rate, score, short_cost};
 use maud::{Markup, html};
 
 use super::shell::cases;
@@ -173,7 +173,7 @@ pub(super) fn subjects(run: &str, subjects: &[SubjectTotal]) -> Markup {
                                     td.number { (rate(it.counts.pass_rate())) }
                                     td.wide { (bar::interval(&it.name(), it.counts.pass_rate(), interval(&it.counts, it.independence))) }
                                     td.number { (grouped(it.usage.input + it.usage.output)) }
-                                    td.number { @if let Some(cost) = it.cost_usd { (money(cost)) } @else { span.none { "–" } } }
+                                    td.number { @if let Some(cost) = short_cost(it.cost_usd, it.n_unpriced) { (cost) } @else { span.none { "–" } } }
                                     td.number { @if let Some(latency) = it.latency { (duration(latency)) } @else { span.none { "–" } } }
                                 }
                             }
