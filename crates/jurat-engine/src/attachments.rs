@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jurat_core::effect::{
-    FileBase, FileRef, MOST_BYTES, Media, MediaDigest, Outcome, Request, Returned, file_name, found_to_value,
+    Action, FileBase, FileRef, MOST_BYTES, Media, MediaDigest, Outcome, Request, Returned, file_name, found_to_value,
 };
 use jurat_format::value::{Val, Value};
 use jurat_store::run::RunLog;
@@ -54,9 +54,10 @@ impl ReadMedia {
             (Request::Model(asked), _) => {
                 asked.messages.media().filter_map(|it| Some((it.digest, it.bytes()?.clone()))).collect()
             }
-            (Request::Action(_), Outcome::Returned(returned)) if request.kind() == "attach" => {
-                digests(&returned.value).filter_map(|it| Some((it, self.find(it)?))).collect()
-            }
+            (Request::Action(action), Outcome::Returned(returned)) => match &**action {
+                Action::Attach { .. } => digests(&returned.value).filter_map(|it| Some((it, self.find(it)?))).collect(),
+                _ => returned.media.iter().filter_map(|it| Some((it.digest, it.bytes()?.clone()))).collect(),
+            },
             (Request::Action(_), _) => Vec::new(),
         }
     }

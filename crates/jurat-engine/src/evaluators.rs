@@ -131,7 +131,10 @@ impl Evaluators {
         let result = pool.call(&ready.prepared, vec![arguments]).await.pop();
         let returned = |value, is_error, printed| {
             let latency = started.elapsed();
-            Outcome::Returned(Box::new(Returned { value, is_error, printed, latency, at_ms: crate::now_ms() }))
+            Outcome::Returned(Box::new(Returned {
+                printed,
+                ..Returned::new(value, is_error, latency, crate::now_ms())
+            }))
         };
         match result {
             Some(Ok(Return { value, stdout, stderr })) => match parse_json(&value) {

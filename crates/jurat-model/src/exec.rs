@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use jurat_core::effect::{
-    Endpoint, FaultKind, Finish, Logprobs, Message, ModelRequest, Part, ToolCall, ToolChoice, Usage,
+    Endpoint, FaultKind, Finish, Logprobs, Media, Message, ModelRequest, Part, ToolCall, ToolChoice, Usage,
 };
 use jurat_format::value::{Val, parse_json, shown_within};
 use serde::Deserialize;
@@ -283,26 +283,31 @@ fn write_message(body: &mut Object<'_, '_>, message: &Message) {
             });
         }
         Message::Parts(parts) => body.list("parts", parts.iter(), write_part),
-        Message::Tool { call_id, name, is_error, .. } => {
+        Message::Tool { call_id, name, media, is_error, .. } => {
             body.member("call_id", call_id);
             body.member("name", name);
             body.member("is_error", is_error);
+            if !media.is_empty() {
+                body.list("media", media, write_media);
+            }
         }
         _ => {}
     }
 }
 
-/// A text, or bytes as base64 with their type.
 fn write_part(body: &mut Object<'_, '_>, part: &Part) {
     match part {
         Part::Text(text) => body.member("text", text),
-        Part::Media(it) => {
-            body.member("kind", it.kind.name());
-            body.member("media_type", &it.media_type);
-            body.optional("name", it.name.as_deref());
-            body.member("data", &media::base64(it));
-        }
+        Part::Media(it) => write_media(body, it),
     }
+}
+
+/// Bytes as base64 with their type.
+fn write_media(body: &mut Object<'_, '_>, it: &Media) {
+    body.member("kind", it.kind.name());
+    body.member("media_type", &it.media_type);
+    body.optional("name", it.name.as_deref());
+    body.member("data", &media::base64(it));
 }
 
 #[derive(Deserialize)]

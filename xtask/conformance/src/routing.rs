@@ -1,6 +1,6 @@
 //! Routing: paths into the state, conditions, edges, and whole scenarios whose turns are given.
 
-use jurat_core::effect::{Action, Message, Outcome, Printed, Request, Returned, Slot, ToolCall};
+use jurat_core::effect::{Action, Message, Outcome, Request, Returned, Slot, ToolCall};
 use jurat_core::scenario::{
     Callable, CompiledEdge, CompiledScenario, Edge, End, Execution, FailureCategory, GivenTurn, Route, State,
     StatePath, StateUpdate, Traversal, TurnFailure, route,
@@ -170,7 +170,7 @@ fn updated(action: &Action, script: Option<&Val<'_>>) -> Returned {
         }
     }
     let value = script.and_then(|it| it.get("return")).map_or(accumulated, owned);
-    Returned { value, is_error: fails, printed: Printed::default(), latency: Duration::ZERO, at_ms: 0 }
+    Returned::new(value, fails, Duration::ZERO, 0)
 }
 
 fn ended(execution: &Execution, asked: &[(String, Vec<Message>)]) -> Value {
@@ -246,6 +246,7 @@ fn plain_messages(message: &Val<'_>) -> Vec<Message> {
                 call_id: text(result, "tool_use_id"),
                 name: String::new(),
                 text: text(result, "content"),
+                media: Vec::new(),
                 is_error: matches!(result.get("is_error"), Some(Val::Bool(true))),
             });
         }

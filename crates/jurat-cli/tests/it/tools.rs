@@ -94,6 +94,70 @@ fn what_a_model_calls_is_evidence_whatever_comes_of_it() {
 }
 
 /// A server that fails says nothing about the model.
+/// Calls `picture`, and says what media it was given with the result.
+const LOOKING: &str = r#"import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    last = asked["messages"][-1]
+    with open("seen.jsonl", "a") as seen:
+        seen.write(json.dumps(last) + "\n")
+    if last["role"] == "user":
+        reply = {"tool_calls": [{"id": "c1", "name": "picture", "arguments": {}}]}
+    else:
+        media = [f"{it['media_type']} {it['data']}" for it in last["media"]]
+        reply = {"text": "hello " + "; ".join(media)}
+    print(json.dumps({"id": asked["id"], **reply}), flush=True)
+"#;
+
+fn looking() -> Folder {
+    let suite = format!(
+        "\
+suite: looking
+tools: {{ kit: {{ command: ['{}', --log, calls.txt], reuse: true }} }}
+models: {{ subject: exec/python3 model.py }}
+records: [{{ id: a, word: hello }}]
+ask: {{ prompt: 'Look at ${{word}}.', tools: [kit] }}
+tasks: [{{ id: said, field_path: output, operator: equals, expected_value: hello image/png iVBORw0KGgo= }}]
+",
+        kit()
+    );
+    Folder::with("suite.yaml", suite).and("model.py", LOOKING)
+}
+
+fn n_calls(folder: &Folder) -> usize {
+    let log = fs::read_to_string(folder.path().join("calls.txt")).expect("the server writes a log");
+    log.lines().filter(|it| *it == "tools/call").count()
+}
+
+#[test]
+fn an_image_that_a_tool_returns_reaches_the_model_and_is_stored_once() {
+    let folder = looking();
+    let (code, row) = saved(&folder);
+    assert_eq!(code, Some(0), "{row}");
+    assert!(calls(&row).contains(r#""output":"[image: image/png, 8 bytes]\na point""#), "{row}");
+    let runs = fs::read_dir(folder.path().join(".jurat/runs")).expect("there are runs");
+    let runs = runs.map(|it| it.expect("it can be listed").path()).filter(|it| it.is_file());
+    let stored: Vec<u8> = runs.flat_map(|it| fs::read(it).expect("a run can be read")).collect();
+    assert_eq!(stored.windows(8).filter(|it| *it == b"\x89PNG\r\n\x1a\n").count(), 1);
+    // Other runs have no bytes of it, so the tool is called again there.
+    assert_eq!(folder.jurat(&["run", "suite.yaml", "--quiet"]).code, Some(0));
+    assert_eq!(n_calls(&folder), 2);
+    fs::remove_file(folder.path().join("model.py")).expect("it can be removed");
+    assert_eq!(folder.jurat(&["run", "suite.yaml", "--quiet", "--replay", "latest"]).code, Some(0));
+    assert_eq!(n_calls(&folder), 2);
+}
+
+#[test]
+fn a_run_that_is_resumed_sends_the_same_image() {
+    let folder = looking();
+    let stopped = folder.jurat(&["run", "suite.yaml", "--quiet", "--budget-calls", "1"]);
+    assert_eq!(stopped.code, Some(4), "{stopped:?}");
+    let resumed = folder.jurat(&["run", "suite.yaml", "--quiet"]);
+    assert_eq!((resumed.code, n_calls(&folder)), (Some(0), 1), "{resumed:?}");
+    let seen = fs::read_to_string(folder.path().join("seen.jsonl")).expect("the model writes what it saw");
+    assert_eq!(seen.lines().filter(|it| it.contains("iVBORw0KGgo=")).count(), 1, "{seen}");
+}
+
 #[test]
 fn a_server_that_ends_in_the_middle_is_an_error_of_the_case() {
     let folder = asking(&kit(), "", &[&call("die", "{}"), ANSWER]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jurat_format::value::{Map, Value};
 
-use super::{FileRef, Role};
+use super::{FileRef, Media, Role};
 use crate::artifact::{ArtifactProblem, RunArtifact, RunStatus};
 use crate::check::{Hook, Look};
 
@@ -128,6 +128,8 @@ pub struct Returned {
     /// The value: the tools of a server, `{text, structured}` of a tool, whatever code returned, that of an evaluator in the form of [`crate::evaluator::transport`],
     /// what was seen at each path.
     pub value: Value,
+    /// What a tool returned beside words.
+    pub media: Vec<Media>,
     /// Whether it is an error that the tool or the code reports.
     pub is_error: bool,
     /// What an evaluator printed meanwhile.
@@ -140,7 +142,7 @@ pub struct Returned {
 impl Returned {
     /// What something returned that prints nothing.
     pub fn new(value: Value, is_error: bool, latency: Duration, at_ms: u64) -> Returned {
-        Returned { value, is_error, printed: Printed::default(), latency, at_ms }
+        Returned { value, media: Vec::new(), is_error, printed: Printed::default(), latency, at_ms }
     }
 }
 

@@ -10,7 +10,7 @@ use std::fmt;
 
 use jurat_format::value::{Val, Value};
 
-use super::{Action, Endpoint, FileRef, Message, ModelRequest, Part, Request, ToolChoice};
+use super::{Action, Endpoint, FileRef, Media, Message, ModelRequest, Part, Request, ToolChoice};
 
 /// The revision of the framing.
 pub const KEY_REVISION: u32 = 1;
@@ -206,19 +206,21 @@ impl Framing {
         }
     }
 
-    /// Bytes by their digest.
     fn part(&mut self, part: &Part) {
         match part {
             Part::Text(text) => self.text(b't', text),
-            Part::Media(media) => {
-                self.text(b'k', media.kind.name());
-                self.text(b'y', &media.media_type);
-                self.text(b'd', &media.digest.to_string());
-                match &media.name {
-                    Some(name) => self.text(b'n', name),
-                    None => self.tag(b'-'),
-                }
-            }
+            Part::Media(media) => self.media(media),
+        }
+    }
+
+    /// Bytes by their digest.
+    fn media(&mut self, media: &Media) {
+        self.text(b'k', media.kind.name());
+        self.text(b'y', &media.media_type);
+        self.text(b'd', &media.digest.to_string());
+        match &media.name {
+            Some(name) => self.text(b'n', name),
+            None => self.tag(b'-'),
         }
     }
 
@@ -244,10 +246,15 @@ impl Framing {
                     self.value(state);
                 }
             }
-            Message::Tool { call_id, name, text, is_error } => {
+            Message::Tool { call_id, name, text, media, is_error } => {
                 self.text(b'i', call_id);
                 self.text(b'k', name);
                 self.text(if *is_error { b'e' } else { b't' }, text);
+                // A result of text alone has the key that it always had.
+                if !media.is_empty() {
+                    self.number(b'x', media.len() as u64);
+                    media.iter().for_each(|it| self.media(it));
+                }
             }
         }
     }

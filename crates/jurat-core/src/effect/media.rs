@@ -112,9 +112,14 @@ impl Media {
 
     /// Base64 that should be of a kind. White space in it is passed over.
     pub fn of_base64(wanted: MediaKind, text: &str, name: Option<String>) -> Result<Media, MediaError> {
-        let text: String = text.chars().filter(|it| !it.is_ascii_whitespace()).collect();
-        let bytes = STANDARD.decode(text).map_err(|error| MediaError::Base64(error.to_string()))?;
-        Media::of(wanted, bytes, name)
+        Media::of(wanted, decoded(text)?, name)
+    }
+
+    /// Base64 of whatever kind its bytes are.
+    pub fn of_any_base64(text: &str, name: Option<String>) -> Result<Media, MediaError> {
+        let bytes = decoded(text)?;
+        let kind = kind_of(media_type(&bytes)?).ok_or(MediaError::Unknown)?;
+        Media::of(kind, bytes, name)
     }
 
     /// Something whose bytes are elsewhere.
@@ -156,6 +161,11 @@ impl fmt::Debug for Media {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Media({} {} {})", self.kind.name(), self.summary(), self.digest)
     }
+}
+
+fn decoded(text: &str) -> Result<Vec<u8>, MediaError> {
+    let text: String = text.chars().filter(|it| !it.is_ascii_whitespace()).collect();
+    STANDARD.decode(text).map_err(|error| MediaError::Base64(error.to_string()))
 }
 
 /// What bytes are, by how they begin.
@@ -206,6 +216,14 @@ mod tests {
         assert!(
             Media::of_base64(MediaKind::Image, "no!", None).unwrap_err().to_string().starts_with("it is not base64")
         );
+    }
+
+    #[test]
+    fn base64_of_any_kind_is_what_its_bytes_are() {
+        assert_eq!(Media::of_any_base64(PNG, None).unwrap().kind, MediaKind::Image);
+        assert_eq!(Media::of_any_base64("JVBERi0xLjcK", None).unwrap().kind, MediaKind::Pdf);
+        assert_eq!(Media::of_any_base64("UEsDBAoAAAAAAA==", None), Err(MediaError::Unknown));
+        assert_eq!(Media::of_any_base64("", None), Err(MediaError::Empty));
     }
 
     #[test]

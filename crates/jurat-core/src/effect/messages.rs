@@ -48,7 +48,14 @@ impl Messages {
         self.media().next()?;
         let message = |it: &Message| match it {
             Message::Parts(parts) => Message::Parts(parts.with_media(&mut other)),
-            other => other.clone(),
+            Message::Tool { call_id, name, text, media, is_error } => Message::Tool {
+                call_id: call_id.clone(),
+                name: name.clone(),
+                text: text.clone(),
+                media: media.iter().map(|it| other(it).unwrap_or_else(|| it.clone())).collect(),
+                is_error: *is_error,
+            },
+            Message::System(_) | Message::User(_) | Message::Assistant { .. } => it.clone(),
         };
         Some(self.iter().map(message).collect())
     }

@@ -122,7 +122,10 @@ pub enum Message {
         /// The call that it answers.
         call_id: String,
         name: String,
+        /// Its words, with a note in brackets for everything else.
         text: String,
+        /// What it returned beside words, as far as models can be shown it.
+        media: Vec<Media>,
         is_error: bool,
     },
 }
@@ -142,8 +145,12 @@ impl Message {
 
     /// The images, audio and documents of the message.
     pub fn media(&self) -> impl Iterator<Item = &Media> {
-        let parts = if let Message::Parts(parts) = self { Some(parts) } else { None };
-        parts.into_iter().flat_map(Parts::media)
+        let (parts, returned) = match self {
+            Message::Parts(parts) => (Some(parts), [].as_slice()),
+            Message::Tool { media, .. } => (None, media.as_slice()),
+            Message::System(_) | Message::User(_) | Message::Assistant { .. } => (None, [].as_slice()),
+        };
+        parts.into_iter().flat_map(Parts::media).chain(returned)
     }
 
     /// Its words; where it has more than words, a note in brackets stands for that.

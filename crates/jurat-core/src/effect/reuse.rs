@@ -42,6 +42,7 @@ impl Action {
             Action::Look { .. } | Action::Hook { .. } if !is_shared => Reuse::SameRun,
             // The bytes are in the file of the run, and nowhere else.
             Action::Attach { .. } => Reuse::SameRun,
+            Action::CallTool { .. } if is_shared && !returned.media.is_empty() => Reuse::SameRun,
             // What an agent left is no artifact.
             Action::Run { .. } => Reuse::Never,
             Action::Evaluate { .. } if is_shared && returned.latency <= QUICK => Reuse::SameRun,
@@ -56,12 +57,24 @@ mod tests {
     use jurat_format::value::{Value, parse_json};
 
     use super::*;
-    use crate::effect::{Answer, Fault, FaultKind, ModelRequest, Ran};
+    use crate::effect::{Answer, Fault, FaultKind, Media, MediaKind, ModelRequest, Ran};
     use crate::verdict::StopReason;
 
     fn returned(json: &str, latency: Duration) -> Outcome {
         let value = parse_json(json).expect("it is JSON").value.into_owned();
         Outcome::Returned(Box::new(Returned::new(value, false, latency, 0)))
+    }
+
+    #[test]
+    fn a_result_with_media_is_for_its_own_run() {
+        let tool = Action::CallTool { server: "kit".to_owned(), tool: "draw".to_owned(), arguments: Value::Null };
+        let request = Request::from(tool);
+        let image = Media::of(MediaKind::Image, &b"\x89PNG\r\n\x1a\n"[..], None).expect("it is an image");
+        let drawn = Returned { media: vec![image], ..Returned::new(Value::Null, false, QUICK, 0) };
+        let drawn = Outcome::Returned(Box::new(drawn));
+        let counted = returned("{}", QUICK);
+        assert_eq!((request.reuse(&drawn, true), request.reuse(&counted, true)), (Reuse::SameRun, Reuse::OtherRuns));
+        assert_eq!(request.reuse(&drawn, false), Reuse::Never);
     }
 
     fn ran(status: &str) -> Outcome {

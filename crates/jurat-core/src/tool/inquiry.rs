@@ -280,6 +280,7 @@ impl Inquiry {
                 call_id: call.id.clone(),
                 name: call.name.clone(),
                 text: format!("there is no tool `{}` here", call.name),
+                media: Vec::new(),
                 is_error: true,
             });
             Calling { call, number: n_before + ix, action, result: refused, fault: None }
@@ -293,9 +294,9 @@ impl Inquiry {
     fn returned(&mut self, number: u32, outcome: &Outcome) {
         let Phase::Calling { calls, .. } = &mut self.phase else { return };
         let Some(call) = calls.iter_mut().find(|it| it.number == number) else { return };
-        let (text, is_error) = match outcome {
-            Outcome::Returned(it) => (bounded(text(it)), it.is_error),
-            other => (format!("the tool could not be called: {}", why(other)), true),
+        let (text, media, is_error) = match outcome {
+            Outcome::Returned(it) => (bounded(text(it)), it.media.clone(), it.is_error),
+            other => (format!("the tool could not be called: {}", why(other)), Vec::new(), true),
         };
         if let Outcome::Fault(fault) = outcome {
             let message = format!("the tool `{}` could not be called: {}", call.call.name, fault.message);
@@ -305,6 +306,7 @@ impl Inquiry {
             call_id: call.call.id.clone(),
             name: call.call.name.clone(),
             text: text.clone(),
+            media,
             is_error,
         });
         if let Some(tool_use) = self.dialogue.tool_uses.get_mut(number as usize) {

@@ -84,13 +84,7 @@ pub(crate) fn calls(tools: &[(&str, &str)]) -> Outcome {
 }
 
 pub(crate) fn returns(value: Value, is_error: bool) -> Outcome {
-    Outcome::Returned(Box::new(Returned {
-        value,
-        is_error,
-        printed: Default::default(),
-        latency: std::time::Duration::ZERO,
-        at_ms: 0,
-    }))
+    Outcome::Returned(Box::new(Returned::new(value, is_error, std::time::Duration::ZERO, 0)))
 }
 
 pub(crate) fn fails(kind: FaultKind) -> Outcome {

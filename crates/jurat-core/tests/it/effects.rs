@@ -7,8 +7,8 @@ use std::time::Duration;
 use jurat_core::effect::wire::{StoredRequest, outcome_json, read_outcome, request_json};
 use jurat_core::effect::{
     Answer, Attempt, Candidate, EffectKey, Endpoint, EndpointKey, Fault, FaultClass, FaultKind, Finish, Logprobs,
-    Message, Messages, ModelRequest, Outcome, PerformerKey, Printed, PrintedText, Reasoning, Request, Returned, Role,
-    Schema, Served, TokenLogprob, Tool, ToolCall, ToolChoice, Usage, UsedTool,
+    Media, MediaDigest, MediaKind, Message, Messages, ModelRequest, Outcome, Part, PerformerKey, Printed, PrintedText,
+    Reasoning, Request, Returned, Role, Schema, Served, TokenLogprob, Tool, ToolCall, ToolChoice, Usage, UsedTool,
 };
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Value, parse_json};
@@ -105,6 +105,16 @@ fn what_differs_has_another_key() {
     add(&endpoint("0.5"), &ModelRequest { tool_choice: ToolChoice::Required, ..request.clone() });
     add(&endpoint("0.5"), &ModelRequest { logprobs: Some(0), ..request.clone() });
     add(&endpoint("0.5"), &ModelRequest { logprobs: Some(20), ..request.clone() });
+    let image = |digest: u8| Media::stored(MediaKind::Image, "image/png", MediaDigest([digest; 32]), 8, None);
+    let result = |media: Vec<Media>| {
+        let (call_id, name, text) = ("c1".to_owned(), "draw".to_owned(), "a".to_owned());
+        Message::Tool { call_id, name, text, media, is_error: false }
+    };
+    for media in [vec![], vec![image(1)], vec![image(2)], vec![image(1), image(1)]] {
+        add(&endpoint("0.5"), &ModelRequest::new("judge", vec![result(media)]));
+    }
+    let parts = Message::of_parts(vec![Part::Media(image(1))]);
+    add(&endpoint("0.5"), &ModelRequest::new("judge", vec![result(vec![]), parts]));
     add(&Endpoint { codec_revision: 2, ..endpoint("0.5") }, &request);
     add(&Endpoint { address: "http://127.0.0.1:9".to_owned(), ..endpoint("0.5") }, &request);
     add(&Endpoint { headers: vec![("X-Beta".to_owned(), "1".to_owned())], ..endpoint("0.5") }, &request);
@@ -195,13 +205,18 @@ fn messages() -> impl Strategy<Value = Message> {
             tool_calls,
             reasoning
         }),
-        (text(), text(), text(), any::<bool>()).prop_map(|(call_id, name, text, is_error)| Message::Tool {
-            call_id,
-            name,
-            text,
-            is_error
+        (text(), text(), text(), media(), any::<bool>()).prop_map(|(call_id, name, text, media, is_error)| {
+            Message::Tool { call_id, name, text, media, is_error }
         }),
     ]
+}
+
+fn media() -> impl Strategy<Value = Vec<Media>> {
+    let image = (any::<[u8; 32]>(), any::<u64>(), option::of(text()));
+    let image = image.prop_map(|(digest, n_bytes, name)| {
+        Media::stored(MediaKind::Image, "image/png", MediaDigest(digest), n_bytes, name)
+    });
+    vec(image, 0..3)
 }
 
 fn requests() -> impl Strategy<Value = ModelRequest> {
@@ -315,8 +330,15 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
     });
     let printed = || (text(), any::<u64>()).prop_map(|(text, n_dropped)| PrintedText { text, n_dropped });
     let printed = (printed(), printed()).prop_map(|(stdout, stderr)| Printed { stdout, stderr });
-    let returned = (arbitrary::value(), any::<bool>(), printed, durations(), any::<u64>())
-        .prop_map(|(value, is_error, printed, latency, at_ms)| Returned { value, is_error, printed, latency, at_ms });
+    let returned = (arbitrary::value(), media(), any::<bool>(), printed, durations(), any::<u64>());
+    let returned = returned.prop_map(|(value, media, is_error, printed, latency, at_ms)| Returned {
+        value,
+        media,
+        is_error,
+        printed,
+        latency,
+        at_ms,
+    });
     use StopReason::{Budget, Deadline, FailFast, Interrupted};
     prop_oneof![
         answer.prop_map(|it| Outcome::Answer(Box::new(it))),

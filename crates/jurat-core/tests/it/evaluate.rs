@@ -96,13 +96,7 @@ fn plan(text: &str) -> Plan {
 
 fn returned(json: &str, is_error: bool) -> Outcome {
     let value = parse_json(json).expect("it is JSON").value.into_owned();
-    Outcome::Returned(Box::new(Returned {
-        value,
-        is_error,
-        printed: Default::default(),
-        latency: Duration::ZERO,
-        at_ms: 0,
-    }))
+    Outcome::Returned(Box::new(Returned::new(value, is_error, Duration::ZERO, 0)))
 }
 
 /// The calls that may be made now, each with its arguments.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use jurat_core::effect::{
-    Action, Answer, Asker, Fault, FaultKind, Finish, Message, ModelRequest, Outcome, Printed, Request, Returned, Slot,
-    ToolCall, Usage,
+    Action, Answer, Asker, Fault, FaultKind, Finish, Media, MediaKind, Message, ModelRequest, Outcome, Request,
+    Returned, Slot, ToolCall, Usage,
 };
 use jurat_core::tool::{
     Conclusion, Dialogue, Inquiry, Listing, MOST_ROUNDS, Offer, Said, ServerTool, ToolFilter, offered,
@@ -58,7 +58,7 @@ fn called(action: &Action) -> Outcome {
 }
 
 fn returned(value: Value, is_error: bool) -> Returned {
-    Returned { value, is_error, printed: Printed::default(), latency: Duration::ZERO, at_ms: 0 }
+    Returned::new(value, is_error, Duration::ZERO, 0)
 }
 
 /// Asks until it is over, taking one of the open steps at a time. Answers whom it asked, in the order of sites.
@@ -116,6 +116,26 @@ fn a_model_is_given_what_its_tools_returned() {
 }
 
 /// What a model would say without a tool that is gone says nothing about the model.
+#[test]
+fn a_model_is_given_the_images_that_a_tool_returned() {
+    let mut inquiry = inquiry();
+    inquiry.apply(Slot::Subject, 0, answer(0, &["echo"]));
+    let image = Media::of(MediaKind::Image, &b"\x89PNG\r\n\x1a\n"[..], None).expect("it is an image");
+    let words = parse_json(r#"{"text": "[image: image/png, 8 bytes]"}"#).expect("JSON").value.into_owned();
+    let media = vec![image.clone()];
+    inquiry.apply(Slot::Tool, 0, Outcome::Returned(Box::new(Returned { media, ..returned(words, false) })));
+    let steps = inquiry.steps(Asker::Case);
+    let Request::Model(request) = &steps[0].request else { panic!("{steps:?}") };
+    assert_eq!(request.messages.media().collect::<Vec<_>>(), [&image]);
+    assert_eq!(inquiry.dialogue().tool_uses[0].output.as_deref(), Some("[image: image/png, 8 bytes]"));
+    // What is stored has no bytes, and is given them again.
+    let stored = Media::stored(image.kind, &image.media_type, image.digest, image.n_bytes, None);
+    let emptied = request.messages.with_media(|_| Some(stored.clone())).expect("there is an image");
+    assert!(emptied.media().all(|it| it.bytes().is_none()));
+    let filled = emptied.with_media(|it| it.with_bytes(image.bytes()?.clone())).expect("there is an image");
+    assert_eq!(filled.media().filter_map(Media::base64).collect::<Vec<_>>(), ["iVBORw0KGgo="]);
+}
+
 #[test]
 fn a_tool_that_cannot_be_called_is_a_fault() {
     let (dialogue, conclusion, sites) = held(&[vec!["fail", "echo", "sing"]], |_| 0);

@@ -6,12 +6,13 @@
 //!   that cannot be enforced at all (`$ref`, no object) goes into the prompt. A tool that must be called instead is sent only with
 //!   `structured: tool`: current models refuse it.
 //! * System messages come first and become `system`. One in the middle of a conversation is an error.
+//! * Images and PDF documents that a tool returned stand in its result, after the words.
 //! * There is no `seed`.
 
 use std::borrow::Cow;
 
 use jurat_core::effect::{
-    Endpoint, Finish, MediaKind, Message, ModelRequest, Part, Reasoning, Served, ToolCall, ToolChoice, Usage,
+    Endpoint, Finish, Media, MediaKind, Message, ModelRequest, Part, Reasoning, Served, ToolCall, ToolChoice, Usage,
 };
 use jurat_format::value::{Map, Val, Value};
 use serde::Deserialize;
@@ -26,6 +27,9 @@ use super::{
     arguments, envelope, grouped, lenient, logprobs, media, need_objects, not_empty, openai_chat, parsed, states,
     strict, structured, system_first, value_of,
 };
+
+/// What it takes beside text.
+const TAKES: [(MediaKind, &[&str]); 2] = [(MediaKind::Image, &media::USUAL_IMAGES), (MediaKind::Pdf, &[])];
 
 /// The most tokens of a reply where a provider demands a bound and the author gives none. It stands in the endpoint's settings, so it
 /// is seen in what is stored and is part of the key that responses are stored under.
@@ -75,7 +79,7 @@ fn body_of(
     first: impl FnOnce(&mut Object<'_, '_>),
 ) -> Result<Vec<u8>, Unsupported> {
     let settings = Settings::of(endpoint)?;
-    media::need(request, "Anthropic", &[(MediaKind::Image, &media::USUAL_IMAGES), (MediaKind::Pdf, &[])])?;
+    media::need(request, "Anthropic", &TAKES)?;
     settings.no_seed("Anthropic")?;
     logprobs::none(endpoint, request, "Anthropic")?;
     settings.no_structured("Anthropic", &[Structured::JsonObject])?;
@@ -241,10 +245,13 @@ fn write_text(block: &mut Object<'_, '_>, text: &str) {
 }
 
 fn write_part(block: &mut Object<'_, '_>, part: &Part) {
-    let it = match part {
-        Part::Text(text) => return write_text(block, text),
-        Part::Media(it) => it,
-    };
+    match part {
+        Part::Text(text) => write_text(block, text),
+        Part::Media(it) => write_media(block, it),
+    }
+}
+
+fn write_media(block: &mut Object<'_, '_>, it: &Media) {
     block.member("type", if it.kind == MediaKind::Pdf { "document" } else { "image" });
     block.object("source", |source| {
         source.member("type", "base64");
@@ -260,7 +267,17 @@ fn write_result(block: &mut Object<'_, '_>, message: &Message) {
     let Message::Tool { call_id, text, is_error, .. } = message else { return };
     block.member("type", "tool_result");
     block.member("tool_use_id", call_id);
-    block.member("content", text);
+    // An error with anything but text in it is refused.
+    let media = if *is_error { Vec::new() } else { media::of_result(message, &TAKES) };
+    if media.is_empty() {
+        block.member("content", text);
+    } else {
+        let blocks = [None].into_iter().chain(media.into_iter().map(Some));
+        block.list("content", blocks, |block, it| match it {
+            None => write_text(block, text),
+            Some(it) => write_media(block, it),
+        });
+    }
     block.optional("is_error", is_error.then_some(true));
 }
 

@@ -45,6 +45,9 @@ const TAKES: [(MediaKind, &[&str]); 3] = [
     (MediaKind::Pdf, &[]),
 ];
 
+/// What it takes of what a tool returned: there is no audio in results.
+const TAKES_OF_RESULTS: [(MediaKind, &[&str]); 2] = [(MediaKind::Image, &media::USUAL_IMAGES), (MediaKind::Pdf, &[])];
+
 fn body_of(endpoint: &Endpoint, request: &ModelRequest) -> Result<Vec<u8>, Unsupported> {
     let settings = Settings::of(endpoint)?;
     media::need(request, "Bedrock", &TAKES)?;
@@ -222,9 +225,15 @@ fn document_name(name: &str) -> String {
 
 fn write_result(block: &mut Object<'_, '_>, message: &Message) {
     let Message::Tool { call_id, text, is_error, .. } = message else { return };
+    // Claude refuses an error with anything but text in it.
+    let media = if *is_error { Vec::new() } else { media::of_result(message, &TAKES_OF_RESULTS) };
     block.object("toolResult", |result| {
         result.member("toolUseId", call_id);
-        result.list("content", [text], |block, text| block.member("text", text));
+        let blocks = [None].into_iter().chain(media.into_iter().map(Some));
+        result.list("content", blocks, |block, it| match it {
+            None => block.member("text", text),
+            Some(it) => write_media(block, it),
+        });
         result.optional("status", is_error.then_some("error"));
     });
 }

@@ -7,14 +7,15 @@
 //! * What its filters stopped, of the question or of the answer, is a refusal.
 
 use jurat_core::effect::{
-    Endpoint, Finish, MediaKind, Message, ModelRequest, Part, Reasoning, Served, TokenLogprob, ToolCall, ToolChoice,
-    Usage,
+    Endpoint, Finish, Media, MediaKind, Message, ModelRequest, Part, Reasoning, Served, TokenLogprob, ToolCall,
+    ToolChoice, Usage,
 };
 use jurat_format::value::Val;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::body::{self, Json, Object, SchemaJson};
+use super::media::Takes;
 use super::settings::{Settings, Thinking};
 use super::{
     Entry, Events, Failure, Pieces, Reply, Sending, Structured, Unsupported, WireRequest, envelope, gemini_embed,
@@ -64,12 +65,13 @@ fn method(stream: bool) -> &'static str {
 
 fn body_of(endpoint: &Endpoint, request: &ModelRequest) -> Result<Vec<u8>, Unsupported> {
     let settings = Settings::of(endpoint)?;
-    let takes = [(MediaKind::Image, &[][..]), (MediaKind::Audio, &[]), (MediaKind::Pdf, &[])];
-    media::need(request, "Gemini", &takes)?;
+    media::need(request, "Gemini", &TAKES)?;
     settings.no_structured("Gemini", &[Structured::Tool])?;
     let (system, conversation) = system_first(&request.messages, "Gemini")?;
     need_objects(conversation, "Gemini")?;
-    let conversation = not_empty(conversation);
+    let results = of_results(&endpoint.model);
+    let conversation = media::followed(conversation, |it| media::takes(&TAKES, it) && !media::takes(results, it));
+    let conversation = not_empty(&conversation);
     let count = logprobs::wanted(endpoint, request);
     body::write(settings.extra, |body| {
         if !system.is_empty() {
@@ -77,7 +79,7 @@ fn body_of(endpoint: &Endpoint, request: &ModelRequest) -> Result<Vec<u8>, Unsup
                 content.list("parts", system, |part, it| part.member("text", it.text()));
             });
         }
-        body.list("contents", grouped(&conversation), write_turn);
+        body.list("contents", grouped(&conversation), |turn, it| write_turn(turn, it, results));
         let Settings { temperature, top_p, max_tokens, seed, structured, reasoning, .. } = settings;
         if request.output.is_some()
             || reasoning.is_some()
@@ -130,6 +132,19 @@ fn body_of(endpoint: &Endpoint, request: &ModelRequest) -> Result<Vec<u8>, Unsup
     })
 }
 
+/// What it takes beside text.
+const TAKES: [(MediaKind, &[&str]); 3] = [(MediaKind::Image, &[]), (MediaKind::Audio, &[]), (MediaKind::Pdf, &[])];
+
+/// What the results of tools may hold. Models before Gemini 3 take text alone there.
+const OF_RESULTS: [(MediaKind, &[&str]); 2] =
+    [(MediaKind::Image, &["image/png", "image/jpeg", "image/webp"]), (MediaKind::Pdf, &[])];
+
+fn of_results(model: &str) -> Takes<'static> {
+    let version = model.rsplit('/').next().and_then(|it| it.strip_prefix("gemini-"));
+    let version = version.and_then(|it| it.split(['-', '.']).next()).and_then(|it| it.parse::<u32>().ok());
+    if version.is_some_and(|it| it >= 3) { &OF_RESULTS } else { &[] }
+}
+
 fn write_thinking(config: &mut Object<'_, '_>, thinking: Thinking<'_>) {
     match thinking {
         Thinking::Effort("none") => config.member("thinkingBudget", &0),
@@ -158,10 +173,10 @@ pub(super) fn in_path(model: &str) -> String {
 }
 
 /// Writes the parts of one turn.
-fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
+fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message], takes: Takes<'_>) {
     body.member("role", if matches!(messages[0], Message::Assistant { .. }) { "model" } else { "user" });
     match messages[0] {
-        Message::Tool { .. } => body.list("parts", messages, |part, message| write_result(part, message)),
+        Message::Tool { .. } => body.list("parts", messages, |part, message| write_result(part, message, takes)),
         Message::Assistant { text, tool_calls, .. } => {
             let text_first = (!text.is_empty()).then_some(None);
             let parts = text_first.into_iter().chain(tool_calls.iter().map(Some));
@@ -178,11 +193,15 @@ fn write_turn(body: &mut Object<'_, '_>, messages: &[&Message]) {
 fn write_part(body: &mut Object<'_, '_>, part: &Part) {
     match part {
         Part::Text(text) => body.member("text", text),
-        Part::Media(it) => body.object("inlineData", |data| {
-            data.member("mimeType", &it.media_type);
-            data.member("data", &media::base64(it));
-        }),
+        Part::Media(it) => write_media(body, it),
     }
+}
+
+fn write_media(body: &mut Object<'_, '_>, it: &Media) {
+    body.object("inlineData", |data| {
+        data.member("mimeType", &it.media_type);
+        data.member("data", &media::base64(it));
+    });
 }
 
 fn write_call(part: &mut Object<'_, '_>, call: &ToolCall) {
@@ -195,12 +214,16 @@ fn write_call(part: &mut Object<'_, '_>, call: &ToolCall) {
     part.optional("thoughtSignature", signature);
 }
 
-fn write_result(part: &mut Object<'_, '_>, message: &Message) {
-    let Message::Tool { call_id, name, text, is_error } = message else { return };
+fn write_result(part: &mut Object<'_, '_>, message: &Message, takes: Takes<'_>) {
+    let Message::Tool { call_id, name, text, is_error, .. } = message else { return };
+    let media = media::of_result(message, takes);
     part.object("functionResponse", |response| {
         response.optional("id", CallId::read(call_id).id);
         response.member("name", name);
         response.object("response", |it| it.member(if *is_error { "error" } else { "output" }, text));
+        if !media.is_empty() {
+            response.list("parts", media, write_media);
+        }
     });
 }
 

@@ -37,16 +37,17 @@ fn encode(
     Sending { stream, .. }: Sending<'_>,
 ) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
-    media::need(request, "Ollama", &[(MediaKind::Image, &[])])?;
+    media::need(request, "Ollama", &TAKES)?;
     settings.no_structured("Ollama", &[Structured::Tool])?;
     if request.tool_choice != ToolChoice::Auto && !request.tools.is_empty() {
         return Err(Unsupported::new("Ollama has no `tool_choice`: a model there calls tools as it likes"));
     }
     need_objects(&request.messages, "Ollama")?;
     let effort = settings.effort("Ollama")?;
+    let messages = media::followed(&request.messages, |it| media::takes(&TAKES, it));
     let body = body::write(settings.extra, |body| {
         body.member("model", &endpoint.model);
-        body.list("messages", &request.messages, write_message);
+        body.list("messages", messages.iter(), write_message);
         match (&request.output, settings.structured) {
             (None, _) => {}
             (Some(_), Some(Structured::JsonObject)) => body.member("format", "json"),
@@ -85,6 +86,9 @@ fn encode(
     })?;
     Ok(WireRequest::post("/api/chat".to_owned(), body))
 }
+
+/// What it takes beside text.
+const TAKES: [(MediaKind, &[&str]); 1] = [(MediaKind::Image, &[])];
 
 fn write_message(body: &mut Object<'_, '_>, message: &Message) {
     body.member("role", message.role());

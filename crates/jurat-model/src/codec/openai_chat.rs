@@ -53,9 +53,10 @@ fn encode(
     }
     let is_object = settings.quirk("reasoning") == Some("object");
     let effort = if is_object { None } else { settings.effort("this interface")? };
+    let messages = media::followed(&request.messages, |it| goes_behind_results(endpoint, it));
     let body = body::write(settings.extra, |body| {
         body.member("model", &endpoint.model);
-        body.list("messages", &request.messages, write_message);
+        body.list("messages", messages.iter(), write_message);
         body.optional("temperature", settings.temperature.map(Json));
         body.optional("top_p", settings.top_p.map(Json));
         body.optional(max_tokens_name(endpoint, &settings), settings.max_tokens.map(Json));
@@ -128,6 +129,11 @@ const TAKES: [(MediaKind, &[&str]); 3] =
 
 /// The members in which servers give, and take back, what a model thought.
 const STATES: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
+
+/// What follows the results of tools as a message of the user, because results are text there. Mistral takes no such message after a result.
+fn goes_behind_results(endpoint: &Endpoint, media: &Media) -> bool {
+    !is_of(&endpoint.address, "mistral.ai") && media::takes(&TAKES, media)
+}
 
 fn write_message(body: &mut Object<'_, '_>, message: &Message) {
     body.member("role", message.role());
@@ -210,9 +216,14 @@ fn write_choice(body: &mut Object<'_, '_>, name: &str) {
 
 /// Whether an address is OpenAI's own, in any of its regions.
 pub(crate) fn is_openai(address: &str) -> bool {
+    is_of(address, "openai.com")
+}
+
+/// Whether the host of an address belongs to a domain.
+fn is_of(address: &str, domain: &str) -> bool {
     let host = address.split_once("://").map_or(address, |(_, rest)| rest);
     let host = host.split(['/', ':', '?']).next().unwrap_or(host);
-    host == "openai.com" || host.ends_with(".openai.com")
+    host.strip_suffix(domain).is_some_and(|it| it.is_empty() || it.ends_with('.'))
 }
 
 fn decode(_: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {

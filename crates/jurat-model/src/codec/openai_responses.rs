@@ -6,7 +6,7 @@
 //! * There is no `seed`.
 
 use jurat_core::effect::{
-    Endpoint, Finish, MediaKind, Message, ModelRequest, Part, Reasoning, Served, ToolCall, ToolChoice, Usage,
+    Endpoint, Finish, Media, MediaKind, Message, ModelRequest, Part, Reasoning, Served, ToolCall, ToolChoice, Usage,
 };
 use jurat_format::value::{Map, Val, Value};
 use serde::Deserialize;
@@ -36,7 +36,7 @@ fn encode(
     Sending { stream, .. }: Sending<'_>,
 ) -> Result<WireRequest, Unsupported> {
     let settings = Settings::of(endpoint)?;
-    media::need(request, "the responses interface of OpenAI", &[(MediaKind::Image, &[]), (MediaKind::Pdf, &[])])?;
+    media::need(request, "the responses interface of OpenAI", &TAKES)?;
     settings.no_seed("the responses interface of OpenAI")?;
     settings.no_structured("the responses interface of OpenAI", &[Structured::Tool])?;
     let effort = settings.effort("the responses interface of OpenAI")?;
@@ -159,6 +159,9 @@ impl Events for Stream {
     }
 }
 
+/// What it takes beside text.
+const TAKES: [(MediaKind, &[&str]); 2] = [(MediaKind::Image, &[]), (MediaKind::Pdf, &[])];
+
 /// A part of a conversation.
 enum Sent<'m> {
     Said(&'m Message),
@@ -192,10 +195,19 @@ fn write_item(body: &mut Object<'_, '_>, item: Sent<'_>) {
             body.member("name", &call.name);
             body.member("arguments", &arguments_text(call));
         }
-        Sent::Said(Message::Tool { call_id, text, .. }) => {
+        Sent::Said(message @ Message::Tool { call_id, text, .. }) => {
             body.member("type", "function_call_output");
             body.member("call_id", call_id);
-            body.member("output", text);
+            let media = media::of_result(message, &TAKES);
+            if media.is_empty() {
+                body.member("output", text);
+            } else {
+                let parts = [None].into_iter().chain(media.into_iter().map(Some));
+                body.list("output", parts, |part, it| match it {
+                    None => write_text(part, text),
+                    Some(it) => write_media(part, it),
+                });
+            }
         }
         Sent::Said(Message::Parts(parts)) => {
             body.member("role", "user");
@@ -210,19 +222,24 @@ fn write_item(body: &mut Object<'_, '_>, item: Sent<'_>) {
 
 fn write_part(body: &mut Object<'_, '_>, part: &Part) {
     match part {
-        Part::Text(text) => {
-            body.member("type", "input_text");
-            body.member("text", text);
-        }
-        Part::Media(it) if it.kind == MediaKind::Image => {
-            body.member("type", "input_image");
-            body.member("image_url", &media::data_url(it));
-        }
-        Part::Media(it) => {
-            body.member("type", "input_file");
-            body.member("filename", media::name_of(it));
-            body.member("file_data", &media::data_url(it));
-        }
+        Part::Text(text) => write_text(body, text),
+        Part::Media(it) => write_media(body, it),
+    }
+}
+
+fn write_text(body: &mut Object<'_, '_>, text: &str) {
+    body.member("type", "input_text");
+    body.member("text", text);
+}
+
+fn write_media(body: &mut Object<'_, '_>, it: &Media) {
+    if it.kind == MediaKind::Image {
+        body.member("type", "input_image");
+        body.member("image_url", &media::data_url(it));
+    } else {
+        body.member("type", "input_file");
+        body.member("filename", media::name_of(it));
+        body.member("file_data", &media::data_url(it));
     }
 }
 

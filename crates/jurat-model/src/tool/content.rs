@@ -1,5 +1,6 @@
 //! What servers say, as values.
 
+use jurat_core::effect::{Media, MediaKind, file_name};
 use jurat_core::tool::ServerTool;
 use jurat_format::value::{Map, Val, Value, parse_json};
 
@@ -16,12 +17,18 @@ pub(super) struct Page {
 pub(super) struct Said {
     /// `{text, structured}`
     pub(super) value: Value,
+    /// What models can be shown of what is no text.
+    pub(super) media: Vec<Media>,
     pub(super) is_error: bool,
 }
 
 impl Said {
     pub(super) fn error(text: impl Into<String>) -> Said {
-        Said { value: Val::Map([("text", Val::from(text.into()))].into_iter().collect()), is_error: true }
+        Said { is_error: true, ..Said::new(text.into(), Vec::new()) }
+    }
+
+    fn new(text: String, media: Vec<Media>) -> Said {
+        Said { value: Val::Map([("text", Val::from(text))].into_iter().collect()), media, is_error: false }
     }
 }
 
@@ -59,6 +66,7 @@ pub(super) fn said(tool: &str, text: &str) -> Result<Said, String> {
         return Err(format!("answered the call of `{tool}` without a list of `content`"));
     };
     let mut text = contents.iter().map(words).collect::<Vec<_>>().join("\n");
+    let media = contents.iter().filter_map(media).collect();
     if let (true, Some(structured)) = (contents.is_empty(), structured) {
         // A reader of the text alone would see nothing.
         text = structured.to_json();
@@ -67,7 +75,7 @@ pub(super) fn said(tool: &str, text: &str) -> Result<Said, String> {
     if let Some(structured) = structured {
         members.insert("structured".into(), structured.clone());
     }
-    Ok(Said { value: Val::Map(members), is_error: result.get("isError") == Some(&Val::Bool(true)) })
+    Ok(Said { value: Val::Map(members), media, is_error: result.get("isError") == Some(&Val::Bool(true)) })
 }
 
 fn value(text: &str) -> Result<Value, String> {
@@ -100,6 +108,24 @@ fn words(content: &Value) -> String {
     }
 }
 
+/// What a model can be shown of content. What it is, its bytes say; what is something else stays a few words.
+fn media(content: &Value) -> Option<Media> {
+    match content.get("type").and_then(Val::as_str)? {
+        "image" | "audio" => {
+            let media = Media::of_any_base64(content.get("data").and_then(Val::as_str)?, None).ok()?;
+            (media.kind != MediaKind::Pdf).then_some(media)
+        }
+        "resource" => of_resource(content.get("resource")?),
+        _ => None,
+    }
+}
+
+/// A blob is called what the last part of its address is.
+fn of_resource(resource: &Value) -> Option<Media> {
+    let name = resource.get("uri").and_then(Val::as_str).map(file_name).filter(|it| !it.is_empty());
+    Media::of_any_base64(resource.get("blob").and_then(Val::as_str)?, name).ok()
+}
+
 fn bracketed(kind: &str, details: &[Option<&str>]) -> String {
     let details: Vec<&str> = details.iter().copied().flatten().collect();
     let colon = if details.is_empty() { "" } else { ": " };
@@ -122,7 +148,7 @@ mod tests {
     #[track_caller]
     fn says(result: &str, expected: &str) {
         let shown = match said("draw", result) {
-            Ok(Said { value, is_error }) => format!("{}{}", if is_error { "error: " } else { "" }, value.to_json()),
+            Ok(Said { value, is_error, .. }) => format!("{}{}", if is_error { "error: " } else { "" }, value.to_json()),
             Err(problem) => format!("fault: {problem}"),
         };
         assert_eq!(shown, expected);
@@ -142,6 +168,21 @@ mod tests {
                 {"type": "resource_link", "uri": "file:///c", "name": "c"}, {"type": "smell"}, {}]}"#,
             r#"{"text":"in it\n[resource: file:///b, x/y, 3 bytes]\n[link: c, file:///c]\n[smell]\n[content of no kind]"}"#,
         );
+    }
+
+    #[test]
+    fn images_and_audio_are_what_their_bytes_are() {
+        let result = r#"{"content": [
+            {"type": "image", "mimeType": "image/gif", "data": "iVBORw0KGgo="},
+            {"type": "image", "mimeType": "image/png", "data": "aGFsbG8="},
+            {"type": "audio", "mimeType": "audio/mpeg", "data": "SUQzBAAAAAAAAA=="},
+            {"type": "resource", "resource": {"uri": "file:///a/page.pdf", "blob": "JVBERi0xLjcK"}},
+            {"type": "resource", "resource": {"uri": "file:///a/b.zip", "blob": "UEsDBAoAAAAAAA=="}},
+            {"type": "text", "text": "seen"}]}"#;
+        let said = said("draw", result).expect("it is a result");
+        let media: Vec<String> = said.media.iter().map(Media::summary).collect();
+        assert_eq!(media, ["image/png, 8 bytes", "audio/mpeg, 10 bytes", "application/pdf, 9 bytes, page.pdf"]);
+        assert!(said.value.to_json().contains("[image: image/gif, 8 bytes]"), "{}", said.value.to_json());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jurat_core::effect::{Fault, FaultKind, Outcome, Printed, Returned};
+use jurat_core::effect::{Fault, FaultKind, Media, Outcome, Returned};
 use jurat_core::suite::ServerSpec;
 use jurat_core::tool::ServerTool;
 use jurat_format::problem::nearest;
@@ -121,14 +121,14 @@ impl Toolbox {
         match listed.await {
             Ok(tools) => {
                 let value: Value = tools.iter().map(ServerTool::to_value).collect();
-                self.returned(value, false, started.elapsed())
+                self.returned(value, Vec::new(), false, started.elapsed())
             }
             Err(fault) => Outcome::Fault(Box::new(fault)),
         }
     }
 
     /// Calls a tool, within `timeout` and the server's own `timeout`. The value is `{text, structured}`: all texts of the result with a line
-    /// end between them, words about what is no text, and the structured content if there is any.
+    /// end between them, words about what is no text, and the structured content if there is any. Images, audio and documents are there besides.
     pub async fn call(&self, server: &str, tool: &str, arguments: &Value, timeout: Duration) -> Outcome {
         let until = after(timeout);
         let called = async {
@@ -137,7 +137,7 @@ impl Toolbox {
             session.call(tool, arguments, until).await
         };
         match called.await {
-            Ok((said, took)) => self.returned(said.value, said.is_error, took),
+            Ok((said, took)) => self.returned(said.value, said.media, said.is_error, took),
             Err(fault) => Outcome::Fault(Box::new(fault)),
         }
     }
@@ -162,14 +162,9 @@ impl Toolbox {
         })
     }
 
-    fn returned(&self, value: Value, is_error: bool, latency: Duration) -> Outcome {
-        Outcome::Returned(Box::new(Returned {
-            value,
-            is_error,
-            printed: Printed::default(),
-            latency,
-            at_ms: (self.shared.now_ms)(),
-        }))
+    fn returned(&self, value: Value, media: Vec<Media>, is_error: bool, latency: Duration) -> Outcome {
+        let returned = Returned::new(value, is_error, latency, (self.shared.now_ms)());
+        Outcome::Returned(Box::new(Returned { media, ..returned }))
     }
 }
 

@@ -97,7 +97,13 @@ fn a_program_receives_the_whole_request() {
             vec![
                 Message::System("s".to_owned()),
                 Message::Assistant { text: String::new(), tool_calls: vec![call], reasoning: None },
-                Message::Tool { call_id: "c1".to_owned(), name: "f".to_owned(), text: "r".to_owned(), is_error: true },
+                Message::Tool {
+                    call_id: "c1".to_owned(),
+                    name: "f".to_owned(),
+                    text: "r".to_owned(),
+                    media: Vec::new(),
+                    is_error: true,
+                },
             ],
         )
     };

@@ -108,6 +108,11 @@ async fn does_everything(toolbox: &Toolbox) {
     assert!(said.starts_with("error: "), "{said}");
     let said = call(toolbox, "get-tiny-image", "{}").await;
     assert!(said.contains("[image: image/png, ") && said.contains(" bytes]"), "{said}");
+    let Outcome::Returned(drawn) = toolbox.call("s", "get-tiny-image", &value("{}"), TIMEOUT).await else {
+        panic!("the tool returned once")
+    };
+    let drawn: Vec<(&str, bool)> = drawn.media.iter().map(|it| (it.media_type.as_str(), it.n_bytes > 100)).collect();
+    assert_eq!(drawn, [("image/png", true)]);
     let said = call(toolbox, "get-structured-content", r#"{"location": "Chicago"}"#).await;
     assert!(said.contains(r#""structured":{"temperature""#), "{said}");
     let unknown = call(toolbox, "ecko", "{}").await;

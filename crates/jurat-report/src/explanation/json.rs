@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use jurat_core::effect::{Attempt, Message, Part, PrintedText, ToolCall};
+use jurat_core::effect::{Attempt, Media, Message, Part, PrintedText, ToolCall};
 use jurat_core::report::explanation::{Called, Conversation, Explanation, Operands, Reply};
 use jurat_core::report::gate_name;
 
@@ -106,9 +106,12 @@ fn write_message(members: &mut Members<'_>, it: &Message) {
         Message::System(_) | Message::User(_) => {}
         Message::Parts(parts) => members.objects("parts", parts.iter().as_slice(), write_part),
         Message::Assistant { tool_calls, .. } => write_tool_calls(members, tool_calls),
-        Message::Tool { call_id, name, is_error, .. } => {
+        Message::Tool { call_id, name, media, is_error, .. } => {
             members.text("call_id", call_id);
             members.text("name", name);
+            if !media.is_empty() {
+                members.objects("media", media, write_media);
+            }
             members.flag("is_error", *is_error);
         }
     }
@@ -117,14 +120,16 @@ fn write_message(members: &mut Members<'_>, it: &Message) {
 fn write_part(members: &mut Members<'_>, it: &Part) {
     match it {
         Part::Text(text) => members.text("text", text),
-        Part::Media(media) => {
-            members.text("kind", media.kind.name());
-            members.text("media_type", &media.media_type);
-            members.text("digest", &media.digest.to_string());
-            members.number("bytes", media.n_bytes);
-            optional(media.name.as_ref(), |it| members.text("name", it));
-        }
+        Part::Media(media) => write_media(members, media),
     }
+}
+
+fn write_media(members: &mut Members<'_>, media: &Media) {
+    members.text("kind", media.kind.name());
+    members.text("media_type", &media.media_type);
+    members.text("digest", &media.digest.to_string());
+    members.number("bytes", media.n_bytes);
+    optional(media.name.as_ref(), |it| members.text("name", it));
 }
 
 fn write_tool_calls(members: &mut Members<'_>, calls: &[ToolCall]) {

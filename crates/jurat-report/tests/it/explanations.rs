@@ -168,6 +168,7 @@ pub(crate) fn panel() -> Explanation {
                 call_id: "c1".to_owned(),
                 name: "look".to_owned(),
                 text: "42 dB".to_owned(),
+                media: Vec::new(),
                 is_error: false,
             },
         ],

@@ -165,6 +165,7 @@ pub fn read_outcome(kind: &str, text: &str) -> Result<Outcome, WireError> {
         }
         OutcomeWire::Returned(returned) => Outcome::Returned(Box::new(Returned {
             value: value(&returned.value)?,
+            media: returned.media.into_iter().map(PartWire::read_media).collect::<Result<_, _>>()?,
             is_error: returned.is_error,
             printed: Printed {
                 stdout: PrintedText { text: returned.stdout, n_dropped: returned.stdout_dropped },
@@ -235,6 +236,8 @@ struct MessageWire {
     text: String,
     #[serde(default)]
     parts: Vec<PartWire>,
+    #[serde(default)]
+    media: Vec<PartWire>,
     #[serde(default)]
     tool_calls: Vec<ToolCallWire>,
     #[serde(default)]
@@ -318,6 +321,8 @@ enum OutcomeWire {
 #[derive(Deserialize)]
 struct ReturnedWire {
     value: Box<RawValue>,
+    #[serde(default)]
+    media: Vec<PartWire>,
     #[serde(default)]
     is_error: bool,
     #[serde(default)]
@@ -424,6 +429,7 @@ impl MessageWire {
                 call_id: self.call_id.unwrap_or_default(),
                 name: self.name.unwrap_or_default(),
                 text: self.text,
+                media: self.media.into_iter().map(PartWire::read_media).collect::<Result<_, _>>()?,
                 is_error: self.is_error,
             },
             _ => return Err(WireError::Unknown(self.role)),
@@ -436,9 +442,13 @@ impl PartWire {
         if let Some(text) = self.text {
             return Ok(Part::Text(text));
         }
+        self.read_media().map(Part::Media)
+    }
+
+    fn read_media(self) -> Result<Media, WireError> {
         let kind = MediaKind::named(&self.kind).ok_or(WireError::Unknown(self.kind))?;
         let digest = MediaDigest::parse(&self.digest).ok_or(WireError::Unknown(self.digest))?;
-        Ok(Part::Media(Media::stored(kind, &self.media_type, digest, self.bytes, self.name)))
+        Ok(Media::stored(kind, &self.media_type, digest, self.bytes, self.name))
     }
 }
 

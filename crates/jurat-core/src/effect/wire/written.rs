@@ -11,8 +11,8 @@ use serde::de::IgnoredAny;
 
 use super::micros;
 use crate::effect::{
-    Action, Answer, Attempt, Endpoint, Fault, FileRef, Message, ModelRequest, Outcome, Part, Printed, Ran, Reasoning,
-    Returned, Role, Tool, ToolCall, ToolChoice, UsedTool,
+    Action, Answer, Attempt, Endpoint, Fault, FileRef, Media, Message, ModelRequest, Outcome, Part, Printed, Ran,
+    Reasoning, Returned, Role, Tool, ToolCall, ToolChoice, UsedTool,
 };
 
 pub(super) fn request(endpoint: &Endpoint, request: &ModelRequest) -> String {
@@ -132,26 +132,31 @@ fn message(json: &mut String, message: &Message) {
             members.some("tool_calls", tool_calls, tool_call);
             members.reasoning(reasoning.as_deref());
         }
-        Message::Tool { call_id, name, is_error, .. } => {
+        Message::Tool { call_id, name, media, is_error, .. } => {
             members.text("call_id", call_id);
             members.text("name", name);
+            members.some("media", media, self::media);
             members.flag("is_error", *is_error);
         }
     }
     json.push('}');
 }
 
-/// A part. Bytes are named by their digest, and stored elsewhere, once.
 fn part(json: &mut String, part: &Part) {
-    object(json, |members| match part {
-        Part::Text(text) => members.text("text", text),
-        Part::Media(media) => {
-            members.text("kind", media.kind.name());
-            members.text("media_type", &media.media_type);
-            members.text("digest", &media.digest.to_string());
-            members.number("bytes", media.n_bytes);
-            members.optional_text("name", media.name.as_deref());
-        }
+    match part {
+        Part::Text(text) => object(json, |members| members.text("text", text)),
+        Part::Media(it) => media(json, it),
+    }
+}
+
+/// Bytes are named by their digest, and stored elsewhere, once.
+fn media(json: &mut String, media: &Media) {
+    object(json, |members| {
+        members.text("kind", media.kind.name());
+        members.text("media_type", &media.media_type);
+        members.text("digest", &media.digest.to_string());
+        members.number("bytes", media.n_bytes);
+        members.optional_text("name", media.name.as_deref());
     });
 }
 
@@ -220,6 +225,7 @@ fn answer(members: &mut Members<'_>, answer: &Answer) {
 
 fn returned(members: &mut Members<'_>, returned: &Returned) {
     members.value("value", &returned.value);
+    members.some("media", &returned.media, media);
     members.flag("is_error", returned.is_error);
     let Printed { stdout, stderr } = &returned.printed;
     for ([text, n_dropped], it) in [(["stdout", "stdout_dropped"], stdout), (["stderr", "stderr_dropped"], stderr)] {

@@ -244,7 +244,7 @@ impl Reading {
         let call = calls.flatten().find(answers);
         let call_id = id.map(str::to_owned).or_else(|| call.map(|it| it.id.clone())).unwrap_or_default();
         let name = name.map(str::to_owned).or_else(|| call.map(|it| it.name.clone())).unwrap_or_default();
-        self.messages.push(Message::Tool { call_id, name, text, is_error });
+        self.messages.push(Message::Tool { call_id, name, text, media: Vec::new(), is_error });
     }
 
     fn tool(&mut self, tool: &Value, parameters: &str) {

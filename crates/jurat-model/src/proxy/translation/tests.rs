@@ -50,7 +50,7 @@ proptest! {
     /// What is asked in a provider's form is the question that was meant.
     #[test]
     fn a_question_is_read_as_it_was_asked(words in "[a-zäß\n\" ]{1,20}", path in "[a-z/\"]{0,9}") {
-        let result = Message::Tool { call_id: "call_2".to_owned(), name: "read".to_owned(), text: words.clone(), is_error: false };
+        let result = Message::Tool { call_id: "call_2".to_owned(), name: "read".to_owned(), text: words.clone(), media: Vec::new(), is_error: false };
         let messages = vec![
             Message::System("be brief".to_owned()),
             Message::User(words.clone()),
