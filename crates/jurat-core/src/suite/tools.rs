@@ -38,6 +38,8 @@ pub struct ServerSpec {
     pub reuse: bool,
     /// Whether each case has a server of its own, because calls change what later calls see.
     pub per_case: bool,
+    /// Whether its resources are offered as tools.
+    pub resources: bool,
 }
 
 /// How a server is reached.
@@ -94,7 +96,12 @@ choices! {
 /// );
 /// ```
 pub fn server_digest(spec: &ServerSpec) -> Value {
-    Val::Map(written_reach(&spec.reach))
+    let mut members = written_reach(&spec.reach);
+    // Keys of servers without them are older.
+    if spec.resources {
+        members.insert("resources".into(), Val::Bool(true));
+    }
+    Val::Map(members)
 }
 
 /// How a server is reached, as it is written.
@@ -180,6 +187,13 @@ const REUSE: Defaulted<bool> =
 const PER_CASE: Defaulted<bool> =
     Field::optional("per_case", shape::BOOLEAN, "whether each case gets a server process of its own").default(false);
 
+const RESOURCES: Defaulted<bool> = Field::optional(
+    "resources",
+    shape::BOOLEAN,
+    "whether its resources are offered as the tools `list_resources` and `read_resource`",
+)
+.default(false);
+
 static SERVER: Object = Object {
     what: "a server",
     keys: &[
@@ -193,6 +207,7 @@ static SERVER: Object = Object {
         TIMEOUT.key,
         REUSE.key,
         PER_CASE.key,
+        RESOURCES.key,
     ],
 };
 
@@ -216,8 +231,9 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
     let timeout = fields.value(reading, &TIMEOUT);
     let reuse = fields.value(reading, &REUSE);
     let per_case = fields.value(reading, &PER_CASE);
+    let resources = fields.value(reading, &RESOURCES);
     let reach = reach(reading, &name.value, &fields)?;
-    Some(ServerSpec { folder: reading.beside(name.span, ""), name, reach, timeout, reuse, per_case })
+    Some(ServerSpec { folder: reading.beside(name.span, ""), name, reach, timeout, reuse, per_case, resources })
 }
 
 fn timeout(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Duration> {

@@ -4,10 +4,12 @@ use jurat_core::effect::{Media, MediaKind, file_name};
 use jurat_core::tool::ServerTool;
 use jurat_format::value::{Map, Val, Value, parse_json};
 
-/// A page of a server's tools.
+use super::session::Listing;
+
+/// A page of what a server has.
 #[derive(Debug, PartialEq)]
-pub(super) struct Page {
-    pub(super) tools: Vec<ServerTool>,
+pub(super) struct Page<T> {
+    pub(super) items: Vec<T>,
     /// Where the next page is.
     pub(super) next: Option<String>,
 }
@@ -27,31 +29,51 @@ impl Said {
         Said { is_error: true, ..Said::new(text.into(), Vec::new()) }
     }
 
+    /// A value, whose JSON is the text as well.
+    pub(super) fn structured(value: Value) -> Said {
+        let members = [("text", Val::from(value.to_json())), ("structured", value)];
+        Said { value: Val::Map(members.into_iter().collect()), media: Vec::new(), is_error: false }
+    }
+
     fn new(text: String, media: Vec<Media>) -> Said {
         Said { value: Val::Map([("text", Val::from(text))].into_iter().collect()), media, is_error: false }
     }
 }
 
-/// Reads the result of `tools/list`. What is wrong with it is said in words that continue "the server …".
-pub(super) fn page(server: &str, text: &str) -> Result<Page, String> {
+/// Reads the result of a listing. What is wrong with it is said in words that continue "the server …".
+pub(super) fn page<T>(
+    Listing { method, items }: Listing,
+    text: &str,
+    item: impl Fn(&Value) -> Result<T, String>,
+) -> Result<Page<T>, String> {
     let result = value(text)?;
-    let Some(tools) = result.get("tools").and_then(Val::as_list) else {
-        return Err("answered `tools/list` without a list of `tools`".to_owned());
+    let Some(listed) = result.get(items).and_then(Val::as_list) else {
+        return Err(format!("answered `{method}` without a list of `{items}`"));
     };
-    let tool = |it: &Value| {
-        let name = it.get("name").and_then(Val::as_str).ok_or("has a tool without a name")?;
-        Ok(ServerTool {
-            server: server.to_owned(),
-            name: name.to_owned(),
-            description: it.get("description").and_then(Val::as_str).map(str::to_owned),
-            parameters: it
-                .get("inputSchema")
-                .cloned()
-                .ok_or_else(|| format!("has a tool `{name}` without a schema"))?,
-        })
+    let items = listed.iter().map(item).collect::<Result<_, String>>()?;
+    Ok(Page { items, next: result.get("nextCursor").and_then(Val::as_str).map(str::to_owned) })
+}
+
+/// A tool as `tools/list` has it.
+pub(super) fn tool(server: &str, listed: &Value) -> Result<ServerTool, String> {
+    let name = listed.get("name").and_then(Val::as_str).ok_or("has a tool without a name")?;
+    let parameters = listed.get("inputSchema").cloned();
+    Ok(ServerTool {
+        server: server.to_owned(),
+        name: name.to_owned(),
+        description: listed.get("description").and_then(Val::as_str).map(str::to_owned),
+        parameters: parameters.ok_or_else(|| format!("has a tool `{name}` without a schema"))?,
+    })
+}
+
+/// Reads the result of `resources/read`.
+pub(super) fn contents(uri: &str, text: &str) -> Result<Said, String> {
+    let result = value(text)?;
+    let Some(contents) = result.get("contents").and_then(Val::as_list) else {
+        return Err(format!("answered the question for `{uri}` without a list of `contents`"));
     };
-    let tools = tools.iter().map(tool).collect::<Result<_, String>>()?;
-    Ok(Page { tools, next: result.get("nextCursor").and_then(Val::as_str).map(str::to_owned) })
+    let text = contents.iter().map(resource_words).collect::<Vec<_>>().join("\n");
+    Ok(Said::new(text, contents.iter().filter_map(of_resource).collect()))
 }
 
 /// Reads the result of `tools/call`.
@@ -95,16 +117,19 @@ fn words(content: &Value) -> String {
             bracketed(kind, &[member("mimeType"), Some(&bytes(data))])
         }
         Some("resource_link") => bracketed("link", &[member("name"), member("uri"), member("mimeType")]),
-        Some("resource") => {
-            let part = |key: &str| content.get("resource").and_then(|it| it.get(key)).and_then(Val::as_str);
-            match (part("text"), part("blob")) {
-                (Some(text), _) => text.to_owned(),
-                (None, blob) => {
-                    bracketed("resource", &[part("uri"), part("mimeType"), Some(&bytes(blob.unwrap_or_default()))])
-                }
-            }
-        }
+        Some("resource") => resource_words(content.get("resource").unwrap_or(&Val::Null)),
         other => bracketed(other.unwrap_or("content of no kind"), &[]),
+    }
+}
+
+fn resource_words(resource: &Value) -> String {
+    let member = |key: &str| resource.get(key).and_then(Val::as_str);
+    match member("text") {
+        Some(text) => text.to_owned(),
+        None => {
+            let size = bytes(member("blob").unwrap_or_default());
+            bracketed("resource", &[member("uri"), member("mimeType"), Some(&size)])
+        }
     }
 }
 
@@ -199,10 +224,11 @@ mod tests {
 
     #[test]
     fn tools_keep_the_order_of_their_schemas() {
-        let read = page("s", r#"{"tools": [{"name": "t", "inputSchema": {"z": 1, "a": 2}}], "nextCursor": "2"}"#);
+        let page = |text| page(Listing::TOOLS, text, |it| tool("s", it));
+        let read = page(r#"{"tools": [{"name": "t", "inputSchema": {"z": 1, "a": 2}}], "nextCursor": "2"}"#);
         let read = read.expect("it is a page");
         assert_eq!(
-            (read.tools[0].parameters.to_json().as_str(), read.next.as_deref()),
+            (read.items[0].parameters.to_json().as_str(), read.next.as_deref()),
             (r#"{"z":1,"a":2}"#, Some("2"))
         );
         for (result, problem) in [
@@ -210,7 +236,24 @@ mod tests {
             (r#"{"tools": [{}]}"#, "has a tool without a name"),
             (r#"{"tools": [{"name": "t"}]}"#, "has a tool `t` without a schema"),
         ] {
-            assert_eq!(page("s", result), Err(problem.to_owned()));
+            assert_eq!(page(result), Err(problem.to_owned()));
         }
+    }
+
+    #[test]
+    fn a_resource_is_text_or_media_or_words() {
+        let said = contents(
+            "file:///a",
+            r#"{"contents": [{"uri": "file:///a", "text": "in it"}, {"uri": "file:///p.pdf", "mimeType": "application/pdf", "blob": "JVBERi0xLjcK"},
+                {"uri": "file:///z", "blob": "AAAA"}]}"#,
+        );
+        let said = said.expect("it is a result");
+        let words =
+            r#"{"text":"in it\n[resource: file:///p.pdf, application/pdf, 9 bytes]\n[resource: file:///z, 3 bytes]"}"#;
+        assert_eq!(said.value.to_json(), words);
+        let media: Vec<String> = said.media.iter().map(Media::summary).collect();
+        assert_eq!(media, ["application/pdf, 9 bytes, p.pdf"]);
+        let wrong = contents("file:///a", r#"{"content": []}"#);
+        assert_eq!(wrong, Err("answered the question for `file:///a` without a list of `contents`".to_owned()));
     }
 }

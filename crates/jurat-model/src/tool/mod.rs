@@ -6,7 +6,7 @@
 //!
 //! * [`toolbox`]: which servers there are, which of them are open, and which cases share them;
 //! * [`server`]: a definition with its variables filled in;
-//! * [`session`]: an open server, and what it is asked;
+//! * [`session`]: an open server, and what it is asked; [`resource`]: its resources, as tools;
 //! * [`program`], [`http`] and [`sse`]: the ways to talk to one;
 //! * [`verbatim`]: what servers wrote, word for word; [`content`]: that as values; [`tail`]: the last of what a program complained about.
 //!
@@ -16,6 +16,7 @@ mod content;
 mod http;
 mod program;
 mod queue;
+mod resource;
 mod server;
 mod session;
 mod sse;

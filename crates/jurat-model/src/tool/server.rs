@@ -26,6 +26,8 @@ pub(super) struct Server {
     /// The longest that one call may take.
     pub(super) timeout: Duration,
     pub(super) per_case: bool,
+    /// Whether its resources are offered as tools.
+    pub(super) resources: bool,
     pub(super) secrets: Secrets,
 }
 
@@ -153,7 +155,8 @@ impl Server {
                 }
             }
         };
-        Ok(Server { name: server.clone(), way, timeout: spec.timeout, per_case: spec.per_case, secrets })
+        let ServerSpec { timeout, per_case, resources, .. } = *spec;
+        Ok(Server { name: server.clone(), way, timeout, per_case, resources, secrets })
     }
 }
 

@@ -25,9 +25,10 @@ use serde_json::value::RawValue;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::content::{self, Said};
+use super::content::{self, Page, Said};
 use super::http::{HttpClient, HttpFault};
 use super::program::{Program, Seen};
+use super::resource;
 use super::server::{Server, Way};
 use super::sse::SseConnection;
 use crate::child::Supervisor;
@@ -35,6 +36,18 @@ use crate::transport::connection::{Dialer, seconds};
 
 /// The most pages of tools that are read. One that always names another page would never end.
 const MAX_PAGES: usize = 1000;
+
+/// Something that a server lists in pages.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Listing {
+    pub(super) method: &'static str,
+    /// The member of its results that has the items.
+    pub(super) items: &'static str,
+}
+
+impl Listing {
+    pub(super) const TOOLS: Listing = Listing { method: "tools/list", items: "tools" };
+}
 
 /// The name and version that a server reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,27 +192,57 @@ impl Session {
     }
 
     async fn list(&self, until: Instant) -> Result<Arc<[ServerTool]>, Fault> {
-        let mut tools = Vec::new();
-        let mut cursor = None;
+        let request = |params: Option<_>| {
+            ClientRequest::ListToolsRequest(params.map_or_else(Default::default, ListToolsRequest::with_param))
+        };
+        let read = |text: &str| content::page(Listing::TOOLS, text, |it| content::tool(&self.server.name, it));
+        let wants_resources = self.server.resources;
+        let mut tools = match self.pages(Listing::TOOLS, request, read, until).await {
+            Ok(tools) => tools,
+            Err(Refused::Fault(fault)) => return Err(fault),
+            Err(Refused::Error(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => match wants_resources {
+                true => Vec::new(),
+                false => return Err(self.fault("has no tools")),
+            },
+            Err(Refused::Error(error)) => return Err(self.fault(&format!("refused `tools/list`: {}", shown(&error)))),
+        };
+        if wants_resources {
+            self.need_resources(&tools)?;
+            tools.extend(resource::tools(&self.server.name));
+        }
+        Ok(tools.into())
+    }
+
+    /// Whether its resources can be offered as tools.
+    fn need_resources(&self, tools: &[ServerTool]) -> Result<(), Fault> {
+        let info = self.running.peer().peer_info();
+        if info.is_none_or(|it| it.capabilities.resources.is_none()) {
+            return Err(self.fault("has no resources; leave out `resources: true`"));
+        }
+        resource::clash(tools).map_or(Ok(()), |it| Err(self.fault(&it)))
+    }
+
+    /// What a server has of something, on all pages.
+    pub(super) async fn pages<T>(
+        &self,
+        listing: Listing,
+        request: impl Fn(Option<PaginatedRequestParams>) -> ClientRequest,
+        read: impl Fn(&str) -> Result<Page<T>, String>,
+        until: Instant,
+    ) -> Result<Vec<T>, Refused> {
+        let mut items = Vec::new();
+        let mut cursor: Option<String> = None;
         for _ in 0..MAX_PAGES {
-            let request = match cursor.take() {
-                None => ListToolsRequest::default(),
-                cursor => ListToolsRequest::with_param(PaginatedRequestParams::default().with_cursor(cursor)),
-            };
-            let answer = self.request(ClientRequest::ListToolsRequest(request), "`tools/list`", until).await;
-            let text = answer.map_err(|it| match it {
-                Refused::Fault(fault) => fault,
-                Refused::Error(error) if error.code == ErrorCode::METHOD_NOT_FOUND => self.fault("has no tools"),
-                Refused::Error(error) => self.fault(&format!("refused `tools/list`: {}", shown(&error))),
-            })?;
-            let page = content::page(&self.server.name, text.get()).map_err(|it| self.fault(&it))?;
-            tools.extend(page.tools);
+            let params = cursor.take().map(|it| PaginatedRequestParams::default().with_cursor(Some(it)));
+            let text = self.request(request(params), &format!("`{}`", listing.method), until).await?;
+            let page = read(text.get()).map_err(|it| Refused::Fault(self.fault(&it)))?;
+            items.extend(page.items);
             match page.next {
                 Some(next) => cursor = Some(next),
-                None => return Ok(tools.into()),
+                None => return Ok(items),
             }
         }
-        Err(self.fault(&format!("has more than {MAX_PAGES} pages of tools")))
+        Err(Refused::Fault(self.fault(&format!("has more than {MAX_PAGES} pages of {}", listing.items))))
     }
 
     /// Calls a tool, which the server must have.
@@ -208,43 +251,56 @@ impl Session {
         if !tools.iter().any(|it| it.name == tool) {
             return Err(self.fault(&unknown_tool(tool, &tools)));
         }
+        let asked = Instant::now();
+        let mut said = match tool {
+            resource::LIST if self.server.resources => self.list_resources(until).await?,
+            resource::READ if self.server.resources => self.read_resource(arguments, until).await?,
+            _ => self.call_own(tool, arguments, until).await?,
+        };
+        let took = asked.elapsed();
+        self.server.secrets.scrub_value(&mut said.value);
+        Ok((said, took))
+    }
+
+    async fn call_own(&self, tool: &str, arguments: &Value, until: Instant) -> Result<Said, Fault> {
         let object = match arguments {
             Val::Null => serde_json::Map::new(),
             Val::Map(_) => serde_json::from_str(&arguments.to_json()).expect("an object is written as an object"),
             other => {
                 let text = format!("the arguments of `{tool}` must be an object, not {}", other.kind().phrase());
-                return Ok((Said::error(text), Duration::ZERO));
+                return Ok(Said::error(text));
             }
         };
-        let asked = Instant::now();
         let request = CallToolRequest::new(CallToolRequestParams::new(tool.to_owned()).with_arguments(object));
-        let answer = self.request(ClientRequest::CallToolRequest(request), &format!("`{tool}`"), until).await;
-        let took = asked.elapsed();
-        let mut said = match answer {
-            Ok(text) => content::said(tool, text.get()).map_err(|it| self.fault(&it))?,
-            Err(Refused::Fault(fault)) => return Err(fault),
-            // The first three are about the way we talk, the last is a fault of the server: a tool that fails says so in a result with `isError`. Every
-            // other error is the tool's: servers say so when it got arguments that it cannot use.
-            Err(Refused::Error(error))
-                if matches!(
-                    error.code,
-                    ErrorCode::PARSE_ERROR
-                        | ErrorCode::INVALID_REQUEST
-                        | ErrorCode::METHOD_NOT_FOUND
-                        | ErrorCode::INTERNAL_ERROR
-                ) =>
-            {
-                let did = if error.code == ErrorCode::INTERNAL_ERROR { "failed in" } else { "refused" };
-                return Err(self.fault(&format!("{did} the call of `{tool}`: {}", shown(&error))));
-            }
-            Err(Refused::Error(error)) => Said::error(error.message.into_owned()),
+        match self.request(ClientRequest::CallToolRequest(request), &format!("`{tool}`"), until).await {
+            Ok(text) => content::said(tool, text.get()).map_err(|it| self.fault(&it)),
+            Err(refused) => self.said_of(tool, refused),
+        }
+    }
+
+    /// What a model hears of a call that has no result, or the fault that ends its case.
+    pub(super) fn said_of(&self, tool: &str, refused: Refused) -> Result<Said, Fault> {
+        let error = match refused {
+            Refused::Fault(fault) => return Err(fault),
+            Refused::Error(error) => error,
         };
-        self.server.secrets.scrub_value(&mut said.value);
-        Ok((said, took))
+        // The first three are about the way we talk, the last is a fault of the server: a tool that fails says so in a result with `isError`. Every
+        // other error is the tool's: servers say so when it got arguments that it cannot use.
+        let did = match error.code {
+            ErrorCode::PARSE_ERROR | ErrorCode::INVALID_REQUEST | ErrorCode::METHOD_NOT_FOUND => "refused",
+            ErrorCode::INTERNAL_ERROR => "failed in",
+            _ => return Ok(Said::error(error.message.into_owned())),
+        };
+        Err(self.fault(&format!("{did} the call of `{tool}`: {}", shown(&error))))
     }
 
     /// The text of a result. It is waited for as long as the server may take, but no longer than `until`.
-    async fn request(&self, request: ClientRequest, what: &str, until: Instant) -> Result<Box<RawValue>, Refused> {
+    pub(super) async fn request(
+        &self,
+        request: ClientRequest,
+        what: &str,
+        until: Instant,
+    ) -> Result<Box<RawValue>, Refused> {
         let peer = self.running.peer();
         let limit = until.saturating_duration_since(Instant::now()).min(self.server.timeout);
         let timed_out = || {
@@ -278,13 +334,13 @@ impl Session {
     }
 
     /// What a server in good health said wrong.
-    fn fault(&self, what: &str) -> Fault {
+    pub(super) fn fault(&self, what: &str) -> Fault {
         fault(&self.server, FaultKind::Tool, what)
     }
 }
 
 /// Why a request has no result.
-enum Refused {
+pub(super) enum Refused {
     /// The server says so.
     Error(ErrorData),
     Fault(Fault),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use jurat_core::effect::Outcome;
+use jurat_core::effect::{Media, Outcome};
 use jurat_core::suite::{ServerSpec, load};
 use jurat_core::tool::ServerTool;
 use jurat_format::source::{Files, ReadError};
@@ -312,6 +312,62 @@ fn tools_that_a_server_adds_can_be_called() {
             }
             tokio::task::yield_now().await;
         }
+    });
+}
+
+const RESOURCES: &str = r#", "resources": true"#;
+
+#[test]
+fn resources_are_listed_and_read_with_two_more_tools() {
+    run(async {
+        for arguments in [&["--resources"][..], &["--resources", "--bare"]] {
+            let toolbox = toolbox(&spec_of(arguments, RESOURCES));
+            let offered = names(&toolbox).await;
+            assert!(offered.ends_with("list_resources read_resource"), "{offered}");
+            let listed = call(&toolbox, "list_resources", "{}").await;
+            let last = r#"{"uri":"note://archive","name":"note://archive","mimeType":"application/zip"}]}}"#;
+            assert!(listed.starts_with(r#"{"text":"{\"resources\":[{\"uri\":\"note://today\","#), "{listed}");
+            assert!(listed.ends_with(last), "{listed}");
+            for (arguments, expected) in [
+                (r#"{"uri": "note://today"}"#, r#"{"text":"rain"}"#),
+                (
+                    r#"{"uri": "note://drawing.png"}"#,
+                    r#"{"text":"[resource: note://drawing.png, image/png, 8 bytes]"}"#,
+                ),
+                (r#"{"uri": "note://archive"}"#, r#"{"text":"[resource: note://archive, application/zip, 10 bytes]"}"#),
+                (r#"{"uri": "note://gone"}"#, r#"error: {"text":"there is no such resource"}"#),
+                ("{}", r#"error: {"text":"`read_resource` needs `uri`, the address of a resource, as text"}"#),
+            ] {
+                assert_eq!(call(&toolbox, "read_resource", arguments).await, expected, "{arguments}");
+            }
+            let drawing = toolbox.call("s", "read_resource", &value(r#"{"uri": "note://drawing.png"}"#), TIMEOUT).await;
+            let Outcome::Returned(drawing) = drawing else { panic!("{drawing:?}") };
+            let media: Vec<String> = drawing.media.iter().map(Media::summary).collect();
+            assert_eq!(media, ["image/png, 8 bytes, drawing.png"]);
+            toolbox.close().await;
+        }
+    });
+}
+
+#[test]
+fn resources_that_cannot_be_offered_are_a_fault() {
+    for (arguments, expected) in [
+        (&[][..], "has no resources; leave out `resources: true`"),
+        (
+            &["--resources", "--reader"],
+            "has a tool `read_resource` of its own, and `resources: true` adds another `read_resource`; leave out `resources`",
+        ),
+    ] {
+        run(async {
+            let toolbox = toolbox(&spec_of(arguments, RESOURCES));
+            assert_eq!(names(&toolbox).await, format!("tool: the server `s` {expected}"));
+            toolbox.close().await;
+        });
+    }
+    run(async {
+        let toolbox = toolbox(&spec_of(&["--resources"], ""));
+        assert_eq!(names(&toolbox).await, ALL);
+        toolbox.close().await;
     });
 }
 

@@ -41,7 +41,7 @@ fn everything_over_http() -> Reach {
 /// Does something with a server `s`.
 fn with<T>(reach: Reach, timeout: Duration, work: impl AsyncFnOnce(&Toolbox) -> T) -> T {
     let name = Spanned::new("s".to_owned(), Span::default());
-    let spec = ServerSpec { name, reach, folder: "".into(), timeout, reuse: false, per_case: false };
+    let spec = ServerSpec { name, reach, folder: "".into(), timeout, reuse: false, per_case: false, resources: true };
     let env = |name: &str| std::env::var(name).ok();
     let toolbox = Toolbox::open(&[spec], &env, ToolboxOptions::default()).expect("nothing is missing");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
@@ -113,6 +113,12 @@ async fn does_everything(toolbox: &Toolbox) {
     };
     let drawn: Vec<(&str, bool)> = drawn.media.iter().map(|it| (it.media_type.as_str(), it.n_bytes > 100)).collect();
     assert_eq!(drawn, [("image/png", true)]);
+    let listed = call(toolbox, "list_resources", "{}").await;
+    assert!(listed.contains("demo://resource/"), "{listed}");
+    let read = call(toolbox, "read_resource", r#"{"uri": "demo://resource/dynamic/text/1"}"#).await;
+    assert!(read.starts_with(r#"{"text":"#) && !read.contains("[resource"), "{read}");
+    let nowhere = call(toolbox, "read_resource", r#"{"uri": "demo://nowhere"}"#).await;
+    assert!(nowhere.starts_with("error: "), "{nowhere}");
     let said = call(toolbox, "get-structured-content", r#"{"location": "Chicago"}"#).await;
     assert!(said.contains(r#""structured":{"temperature""#), "{said}");
     let unknown = call(toolbox, "ecko", "{}").await;

@@ -24,6 +24,12 @@ struct Options {
     bare: bool,
     #[arg(long)]
     silent: bool,
+    /// Has resources
+    #[arg(long)]
+    resources: bool,
+    /// Has a tool `read_resource`
+    #[arg(long)]
+    reader: bool,
     /// Ends at once, after saying this on standard error
     #[arg(long, value_name = "TEXT")]
     last_words: Option<String>,
@@ -55,8 +61,14 @@ fn main() -> ExitCode {
     if let Some(greeting) = &options.greeting {
         println!("{greeting}");
     }
-    let manners =
-        Manners { page: options.page, is_endless: options.endless, is_bare: options.bare, is_silent: options.silent };
+    let manners = Manners {
+        page: options.page,
+        is_endless: options.endless,
+        is_bare: options.bare,
+        is_silent: options.silent,
+        has_resources: options.resources,
+        has_reader: options.reader,
+    };
     let mut tools = Tools::new(manners);
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         let message: Value = serde_json::from_str(&line).unwrap_or_default();

@@ -18,6 +18,8 @@
 //! | `die` | ends without an answer |
 //! | `hold` | as a program: answers nothing any more, until it hears that some call is not waited for; then it answers everything |
 //! | `grow` | as a program: adds the tool `late`, and says that its tools changed |
+//!
+//! On request it has resources as well: a text, an image and bytes of another kind.
 
 mod endpoint;
 
@@ -51,6 +53,10 @@ pub struct Manners {
     pub is_bare: bool,
     /// It never answers when greeted.
     pub is_silent: bool,
+    /// It has resources, two on a page.
+    pub has_resources: bool,
+    /// It has a tool `read_resource` of its own.
+    pub has_reader: bool,
 }
 
 /// The tools, and what they remember.
@@ -125,7 +131,7 @@ impl Tools {
             Some("initialize") if self.manners.is_silent => return Reply::Nothing,
             Some("initialize") => Ok(json!({
                 "protocolVersion": message["params"]["protocolVersion"],
-                "capabilities": {"tools": {}},
+                "capabilities": if self.manners.has_resources { json!({"tools": {}, "resources": {}}) } else { json!({"tools": {}}) },
                 "serverInfo": {"name": "jurat-tools", "version": "1.2.3"},
             })),
             Some("tools/list") if !self.manners.is_bare => Ok(self.page(&message["params"]["cursor"])),
@@ -134,6 +140,11 @@ impl Tools {
                 Called::Error(code, text) => Err(json!({"code": code, "message": text})),
                 Called::Nothing => return Reply::Nothing,
                 Called::Die => return Reply::Die,
+            },
+            Some("resources/list") if self.manners.has_resources => Ok(resources(&message["params"]["cursor"])),
+            Some("resources/read") if self.manners.has_resources => match resource(&message["params"]["uri"]) {
+                Some(contents) => Ok(json!({ "contents": [contents] })),
+                None => Err(json!({"code": -32002, "message": "there is no such resource"})),
             },
             Some("ping") => Ok(json!({})),
             _ => Err(json!({"code": -32601, "message": "no such method"})),
@@ -152,7 +163,8 @@ impl Tools {
                 if **name == *"add" { json!({"a": {"type": "number"}, "b": {"type": "number"}}) } else { json!({}) };
             json!({"name": name, "description": format!("does {name}"), "inputSchema": {"type": "object", "properties": members}})
         };
-        let names: Vec<&str> = NAMES.into_iter().chain(self.has_grown.then_some(LATE)).collect();
+        let reader = self.manners.has_reader.then_some("read_resource");
+        let names: Vec<&str> = NAMES.into_iter().chain(self.has_grown.then_some(LATE)).chain(reader).collect();
         let tools: Vec<Value> = names.iter().skip(start).take(n_tools).map(tool).collect();
         let end = start + tools.len();
         if self.manners.is_endless || end < names.len() {
@@ -211,6 +223,35 @@ impl Tools {
             })),
         }
     }
+}
+
+/// The resources: an address, a type, and text or bytes in base64.
+const RESOURCES: [(&str, &str, Result<&str, &str>); 3] = [
+    ("note://today", "text/plain", Ok("rain")),
+    ("note://drawing.png", "image/png", Err("iVBORw0KGgo=")),
+    ("note://archive", "application/zip", Err("UEsDBAoAAAAAAA==")),
+];
+
+fn resources(cursor: &Value) -> Value {
+    let start: usize = cursor.as_str().and_then(|it| it.parse().ok()).unwrap_or(0);
+    let page: Vec<Value> = RESOURCES
+        .iter()
+        .skip(start)
+        .take(2)
+        .map(|(uri, kind, _)| json!({"uri": uri, "name": uri, "mimeType": kind, "annotations": {}}))
+        .collect();
+    if start + 2 < RESOURCES.len() {
+        return json!({"resources": page, "nextCursor": (start + 2).to_string()});
+    }
+    json!({ "resources": page })
+}
+
+fn resource(uri: &Value) -> Option<Value> {
+    let (uri, kind, content) = RESOURCES.iter().find(|(it, ..)| uri == it)?;
+    Some(match content {
+        Ok(text) => json!({"uri": uri, "mimeType": kind, "text": text}),
+        Err(blob) => json!({"uri": uri, "mimeType": kind, "blob": blob}),
+    })
 }
 
 /// What a tool call returns.
