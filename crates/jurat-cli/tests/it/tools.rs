@@ -3,9 +3,9 @@
 use std::fs;
 
 use jurat_format::value::{Val, Value, parse_json};
-use jurat_testkit::tools::program;
+use jurat_testkit::tools::{Guard, SECRET, ToolEndpoint, program};
 
-use crate::command::{Ended, Folder, root};
+use crate::command::{Ended, Folder, ended, root};
 use crate::stored::{said, steady};
 
 /// A suite whose subject may call the tools of a server, and what the subject says.
@@ -156,6 +156,35 @@ fn a_run_that_is_resumed_sends_the_same_image() {
     assert_eq!((resumed.code, n_calls(&folder)), (Some(0), 1), "{resumed:?}");
     let seen = fs::read_to_string(folder.path().join("seen.jsonl")).expect("the model writes what it saw");
     assert_eq!(seen.lines().filter(|it| it.contains("iVBORw0KGgo=")).count(), 1, "{seen}");
+}
+
+#[test]
+fn no_token_and_no_secret_is_stored() {
+    let endpoint = ToolEndpoint::guarded(Guard::default());
+    let suite = format!(
+        "\
+suite: guarded
+tools: {{ kit: {{ url: '{}', oauth: {{ client_id: jurat, client_secret: '${{KIT_SECRET}}' }} }} }}
+models: {{ subject: script/replies.jsonl }}
+records: [{{ id: a }}]
+ask: {{ prompt: 'Say hello.', tools: [kit] }}
+tasks: [{{ id: said, field_path: output, operator: contains, expected_value: hello }}]
+",
+        endpoint.url()
+    );
+    let replies = [call("echo", r#"{"message": "token-0123456789-1"}"#), ANSWER.to_owned()].join("\n");
+    let folder = Folder::with("suite.yaml", suite).and("replies.jsonl", replies);
+    let run = ended(folder.command().args(["run", "suite.yaml", "--tasks"]).env("KIT_SECRET", SECRET));
+    assert_eq!((run.code, endpoint.token_requests().len()), (Some(0), 1), "{run:?}");
+    let effects = folder.jurat(&["export", "--effects", "-o", "effects.jsonl"]);
+    assert_eq!(effects.code, Some(0), "{effects:?}");
+    let effects = fs::read_to_string(folder.path().join("effects.jsonl")).expect("effects are exported");
+    assert!(effects.contains("[secret]"), "{effects}");
+    // The script itself says the token, as the argument of its call.
+    let said = effects.replace(r#"{"message":"token-0123456789-1"}"#, "");
+    for text in [run.stdout, run.stderr, said] {
+        assert!(!text.contains("token-0123456789") && !text.contains(SECRET), "{text}");
+    }
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub use records::{
 };
 pub use scenario::{EdgeText, NodeText, OutcomeText, ScenarioText};
 pub use task::{CaseKind, CelText, Evaluate, Gate, Selection, Task, TaskKind};
-pub use tools::{HttpTransport, Reach, ServerSpec, server_digest};
+pub use tools::{HttpTransport, OAuth, Reach, ServerSpec, server_digest};
 
 use jurat_format::value::{FieldPath, Span, Spanned};
 

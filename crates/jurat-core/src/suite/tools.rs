@@ -4,6 +4,7 @@
 //! tools:
 //!   time: { command: [uvx, mcp-server-time] }
 //!   tickets: { url: "https://tickets.example/mcp", headers: { authorization: "Bearer ${TICKETS_TOKEN}" } }
+//!   orders: { url: "https://orders.example/mcp", oauth: { client_id: jurat, client_secret: "${ORDERS_SECRET}" } }
 //! ```
 //!
 //! Reading them starts nothing. `${NAME}` in a header or in `env` is a variable of the environment; what it holds is looked up when the server
@@ -60,7 +61,21 @@ pub enum Reach {
         transport: HttpTransport,
         /// What every request has besides, with `${NAME}` where the environment supplies a part.
         headers: Vec<(String, String)>,
+        /// How tokens for it are had.
+        oauth: Option<OAuth>,
     },
+}
+
+/// How tokens for a server are had, without a person: with a refresh token where there is one, else with the credentials of a client. Texts have `${NAME}` where
+/// the environment supplies a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OAuth {
+    pub client_id: String,
+    pub client_secret: Option<String>,
+    pub refresh_token: Option<String>,
+    pub scope: Option<String>,
+    /// Where tokens are given; default: where the server says.
+    pub token_url: Option<String>,
 }
 
 choices! {
@@ -86,10 +101,11 @@ choices! {
 ///     url: "https://tickets.example/mcp".to_owned(),
 ///     transport: HttpTransport::Http,
 ///     headers: vec![("authorization".to_owned(), "Bearer ${TOKEN}".to_owned())],
+///     oauth: None,
 /// };
 /// let name = Spanned::new("tickets".to_owned(), Span::default());
 /// let timeout = Duration::from_secs(60);
-/// let spec = ServerSpec { name, reach, folder: "".into(), timeout, reuse: true, per_case: false };
+/// let spec = ServerSpec { name, reach, folder: "".into(), timeout, reuse: true, per_case: false, resources: false };
 /// assert_eq!(
 ///     server_digest(&spec).to_json(),
 ///     r#"{"url":"https://tickets.example/mcp","headers":{"authorization":"Bearer ${TOKEN}"}}"#
@@ -114,18 +130,33 @@ fn written_reach(reach: &Reach) -> Map<'static> {
     let further = match reach {
         Reach::Program { command, env, cwd } => {
             members.insert("command".into(), command.iter().map(|it| Val::from(it.clone())).collect());
-            [pairs("env", env), cwd.as_ref().map(|it| ("cwd", Val::from(it.clone())))]
+            [pairs("env", env), cwd.as_ref().map(|it| ("cwd", Val::from(it.clone()))), None]
         }
-        Reach::Http { url, headers, transport } => {
+        Reach::Http { url, headers, transport, oauth } => {
             members.insert("url".into(), Val::from(url.clone()));
             let other = Some(transport).filter(|it| **it != HttpTransport::default());
-            [pairs("headers", headers), other.map(|it| ("transport", Val::from(it.name())))]
+            let oauth = oauth.as_ref().map(|it| ("oauth", identity(it)));
+            [pairs("headers", headers), other.map(|it| ("transport", Val::from(it.name()))), oauth]
         }
     };
     for (key, value) in further.into_iter().flatten() {
         members.insert(key.into(), value);
     }
     members
+}
+
+/// Who asks a server, as far as that decides what it answers. Secrets are no part of it.
+fn identity(oauth: &OAuth) -> Value {
+    let OAuth { client_id, client_secret: _, refresh_token, scope, token_url } = oauth;
+    let grant = if refresh_token.is_some() { "refresh_token" } else { "client_credentials" };
+    let members = [
+        ("grant", Some(grant)),
+        ("client_id", Some(client_id.as_str())),
+        ("scope", scope.as_deref()),
+        ("token_url", token_url.as_deref()),
+    ];
+    let members = members.into_iter().filter_map(|(key, it)| Some((key, Val::from(it?.to_owned()))));
+    Val::Map(members.collect::<Map<'static>>())
 }
 
 /// Headers that the connection or the protocol sets.
@@ -175,6 +206,29 @@ const HEADERS: Field<Vec<(String, String)>> = Field::optional(
     Shape::new(Form::Map(&Form::Text), headers),
     "further headers of each request; `${NAME}` is replaced from jurat's environment",
 );
+const CLIENT_ID: Field<Spanned<String>> =
+    Field::required("client_id", shape::TEXT, "the id of the client; `${NAME}` is replaced from jurat's environment");
+const CLIENT_SECRET: Field<Spanned<String>> =
+    Field::optional("client_secret", shape::TEXT, "the secret of the client, from the environment: `${NAME}`");
+const REFRESH_TOKEN: Field<Spanned<String>> = Field::optional(
+    "refresh_token",
+    shape::TEXT,
+    "a refresh token, from the environment: `${NAME}`; without it the client itself gets the token",
+);
+const SCOPE: Field<String> =
+    Field::optional("scope", shape::STRING, "what the token is to allow, with a space between several");
+const TOKEN_URL: Field<Spanned<String>> =
+    Field::optional("token_url", shape::TEXT, "the address where tokens are given")
+        .default_words("where the server says");
+
+static OAUTH_KEYS: Object =
+    Object { what: "`oauth`", keys: &[CLIENT_ID.key, CLIENT_SECRET.key, REFRESH_TOKEN.key, SCOPE.key, TOKEN_URL.key] };
+
+const OAUTH: Field<OAuth> = Field::optional(
+    "oauth",
+    Shape::new(Form::Object(&OAUTH_KEYS), oauth),
+    "how jurat gets the token that a server with `url` wants, without a person",
+);
 const TIMEOUT: Defaulted<Duration> = Field::optional(
     "timeout",
     Shape::new(duration::FORM, timeout),
@@ -204,6 +258,7 @@ static SERVER: Object = Object {
         URL.key,
         TRANSPORT.key,
         HEADERS.key,
+        OAUTH.key,
         TIMEOUT.key,
         REUSE.key,
         PER_CASE.key,
@@ -255,7 +310,7 @@ fn reach(reading: &mut Reading<'_>, name: &str, fields: &Fields<'_, '_>) -> Opti
             None
         }
         (Some(_), None) => {
-            unfit(reading, fields, &COMMAND, &[HEADERS.key, TRANSPORT.key]);
+            unfit(reading, fields, &COMMAND, &[HEADERS.key, OAUTH.key, TRANSPORT.key]);
             program(reading, fields)
         }
         (None, Some(_)) => {
@@ -373,19 +428,86 @@ fn no_null(reading: &mut Reading<'_>, what: &str, text: &str, span: Span) -> Opt
 
 fn http(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Reach> {
     let headers = fields.read(reading, &HEADERS).unwrap_or_default();
+    let oauth = fields.read(reading, &OAUTH);
     let url = fields.read(reading, &URL)?;
     let transport = fields.value(reading, &TRANSPORT);
-    Some(Reach::Http { url: address(reading, url)?, transport, headers })
+    if let Some(span) = fields.key_span(&OAUTH.key) {
+        one_token(reading, fields, &headers, span);
+        private(reading, "`url`", &url);
+    }
+    Some(Reach::Http { url: address(reading, "`url`", url)?, transport, headers, oauth })
 }
 
-fn address(reading: &mut Reading<'_>, url: Spanned<String>) -> Option<String> {
+fn oauth(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<OAuth> {
+    let fields = OAUTH_KEYS.fields(reading, node)?;
+    let client_id = fields.read(reading, &CLIENT_ID);
+    let client_secret =
+        fields.read(reading, &CLIENT_SECRET).and_then(|it| of_environment(reading, "client_secret", it));
+    let refresh_token =
+        fields.read(reading, &REFRESH_TOKEN).and_then(|it| of_environment(reading, "refresh_token", it));
+    let scope = fields.read(reading, &SCOPE);
+    let token_url = fields.read(reading, &TOKEN_URL);
+    if fields.key_span(&CLIENT_SECRET.key).or(fields.key_span(&REFRESH_TOKEN.key)).is_none() {
+        let message = "`oauth` needs `client_secret` or `refresh_token`";
+        let problem = Problem::new(&codes::MISSING_KEY, message).at(fields.span, "gives no token");
+        reading.problem(
+            problem
+                .help("for example `client_secret: \"${TICKETS_SECRET}\"`; a token that you have goes into `headers`"),
+        );
+    }
+    let token_url = match token_url {
+        Some(token_url) => {
+            private(reading, "`token_url`", &token_url);
+            Some(address(reading, "`token_url`", token_url)?)
+        }
+        None => None,
+    };
+    Some(OAuth { client_id: client_id?.value, client_secret, refresh_token, scope, token_url })
+}
+
+/// A secret is a variable: what stands in a definition is stored with every run.
+fn of_environment(reading: &mut Reading<'_>, key: &str, text: Spanned<String>) -> Option<String> {
+    if text.value.contains("${") {
+        return Some(text.value);
+    }
+    let problem = Problem::new(&codes::WRONG_VALUE, format!("`{key}` must come from the environment"));
+    let problem = problem.at(text.span, "stands in the definition");
+    reading.problem(problem.help(format!("for example `{key}: \"${{TICKETS_SECRET}}\"`")));
+    None
+}
+
+/// Two tokens for one request.
+fn one_token(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, headers: &[(String, String)], oauth: Span) {
+    if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
+        let message = "a server has either `oauth` or a header `authorization`, not both";
+        let headers = fields.key_span(&HEADERS.key).unwrap_or(oauth);
+        let problem = Problem::new(&codes::CONFLICT, message).at(oauth, "this").at(headers, "and this");
+        reading.problem(problem.help("`oauth` gets a token; a token that you have goes into the header"));
+    }
+}
+
+/// Tokens and secrets do not go over the network for all to read.
+fn private(reading: &mut Reading<'_>, what: &str, url: &Spanned<String>) {
+    let host = url.value.strip_prefix("http://").map(|it| it.split(['/', '?', '#']).next().unwrap_or_default());
+    let name = |host: &str| host.rsplit_once(':').map_or(host, |(name, _)| name).to_owned();
+    let is_here = |name: &str| {
+        let is_number = name.starts_with("127.") && name.chars().all(|it| it.is_ascii_digit() || it == '.');
+        name == "localhost" || name == "[::1]" || is_number
+    };
+    if host.is_some_and(|it| !is_here(it) && !is_here(&name(it))) {
+        let problem = Problem::new(&codes::WRONG_VALUE, format!("{what} must be `https` where `oauth` is"));
+        reading.problem(problem.at(url.span, "anyone may listen").help("`http` is for servers on this machine"));
+    }
+}
+
+fn address(reading: &mut Reading<'_>, what: &str, url: Spanned<String>) -> Option<String> {
     let text = url.value.as_str();
     let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
     let host = rest.map(|it| it.split(['/', '?', '#']).next().unwrap_or_default());
     let problem = match host {
         Some(host) if host.contains('@') => {
-            let problem =
-                Problem::new(&codes::WRONG_VALUE, "`url` must not hold a password").at(url.span, "before the `@`");
+            let problem = Problem::new(&codes::WRONG_VALUE, format!("{what} must not hold a password"))
+                .at(url.span, "before the `@`");
             problem.help("send it as a header: `headers: { authorization: \"Basic ${NAME}\" }`")
         }
         Some(host)
@@ -396,7 +518,8 @@ fn address(reading: &mut Reading<'_>, url: Spanned<String>) -> Option<String> {
             return Some(url.value);
         }
         _ => {
-            let problem = Problem::new(&codes::WRONG_VALUE, "`url` must be an address").at(url.span, "no address");
+            let problem =
+                Problem::new(&codes::WRONG_VALUE, format!("{what} must be an address")).at(url.span, "no address");
             problem.help("for example `https://tickets.example/mcp`")
         }
     };

@@ -159,8 +159,8 @@ fn write_thinking(config: &mut Object<'_, '_>, thinking: Thinking<'_>) {
     }
 }
 
-/// A model's name as a part of a path.
-pub(super) fn in_path(model: &str) -> String {
+/// A model's name as a part of a path, or any text as a value of a form.
+pub(crate) fn in_path(model: &str) -> String {
     use std::fmt::Write as _;
     let mut path = String::with_capacity(model.len());
     for byte in model.bytes() {

@@ -35,6 +35,8 @@ mod strict;
 mod structured;
 mod vectors;
 
+pub(crate) use gemini_generate::in_path;
+
 use std::fmt;
 use std::time::Duration;
 

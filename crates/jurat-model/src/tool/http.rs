@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use ::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
@@ -73,7 +73,28 @@ impl HttpClient {
         }))
     }
 
-    async fn exchange(&self, request: Request<Full<Bytes>>) -> Result<(Connection, Response<Incoming>), Failed> {
+    /// Sends a request, with a token where the server wants one. One that the server refuses is renewed, once.
+    async fn exchange(&self, mut request: Request<Full<Bytes>>) -> Result<(Connection, Response<Incoming>), Failed> {
+        let Inner { address: Address { tokens: Some(tokens), .. }, dialer, .. } = &*self.0 else {
+            return self.send(request).await;
+        };
+        let token = tokens.current(dialer).await.map_err(failed)?;
+        if let Some(token) = &token {
+            request.headers_mut().insert(AUTHORIZATION, token.header.clone());
+        }
+        let (connection, response) = self.send(request.clone()).await?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok((connection, response));
+        }
+        let challenges = response.headers().get_all(WWW_AUTHENTICATE).iter().filter_map(|it| it.to_str().ok());
+        let challenge = challenges.collect::<Vec<_>>().join(", ");
+        self.whole(connection, response.into_body()).await?;
+        let token = tokens.renewed(dialer, token.as_ref(), &challenge).await.map_err(failed)?;
+        request.headers_mut().insert(AUTHORIZATION, token.header);
+        self.send(request).await
+    }
+
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<(Connection, Response<Incoming>), Failed> {
         let Inner { address: Address { target, .. }, dialer, idle, .. } = &*self.0;
         idle.send(dialer, target, request).await.map_err(|error| match error {
             SendError::NoConnection(error) => failed(format!("no connection to {}: {}", target.shown(), error.message)),

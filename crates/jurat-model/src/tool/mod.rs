@@ -7,13 +7,14 @@
 //! * [`toolbox`]: which servers there are, which of them are open, and which cases share them;
 //! * [`server`]: a definition with its variables filled in;
 //! * [`session`]: an open server, and what it is asked; [`resource`]: its resources, as tools;
-//! * [`program`], [`http`] and [`sse`]: the ways to talk to one;
+//! * [`program`], [`http`] and [`sse`]: the ways to talk to one; [`oauth`]: tokens for those over HTTP;
 //! * [`verbatim`]: what servers wrote, word for word; [`content`]: that as values; [`tail`]: the last of what a program complained about.
 //!
 //! The protocol itself is `rmcp`'s. None of its types leaves this folder.
 
 mod content;
 mod http;
+mod oauth;
 mod program;
 mod queue;
 mod resource;

@@ -3,12 +3,16 @@
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::header::{HeaderName, HeaderValue, USER_AGENT};
 use ::http::{HeaderMap, Uri};
-use jurat_core::suite::{HttpTransport, Reach, ServerSpec};
+use jurat_core::suite::{HttpTransport, OAuth, Reach, ServerSpec};
+use jurat_format::value::Value;
+use secrecy::SecretString;
 
+use super::oauth::{Client, Tokens};
 use crate::child::Launched;
 use crate::model::filled;
 use crate::provider::placeholders;
@@ -28,7 +32,7 @@ pub(super) struct Server {
     pub(super) per_case: bool,
     /// Whether its resources are offered as tools.
     pub(super) resources: bool,
-    pub(super) secrets: Secrets,
+    secrets: Secrets,
 }
 
 /// How it is reached.
@@ -85,6 +89,8 @@ pub(super) struct Address {
     pub(super) path: String,
     /// Values that are secrets are marked so, and are not shown.
     pub(super) headers: HeaderMap,
+    /// The tokens that it wants, which all its sessions share.
+    pub(super) tokens: Option<Arc<Tokens>>,
 }
 
 /// Why a server cannot be opened, as far as that is known without opening it.
@@ -134,21 +140,9 @@ impl Server {
                 launch.look(program).map_err(|why| ToolboxError::NoProgram { server: server.clone(), why })?;
                 Way::Program(launch)
             }
-            Reach::Http { url, headers, transport } => {
-                let target = Target::read(url);
-                let target =
-                    target.ok_or_else(|| ToolboxError::Address { server: server.clone(), url: url.clone() })?;
-                let path = url.parse::<Uri>().ok().and_then(|it| it.path_and_query().map(ToString::to_string));
-                let mut all = HeaderMap::new();
-                all.insert(USER_AGENT, HeaderValue::from_static(concat!("jurat/", env!("CARGO_PKG_VERSION"))));
-                for (name, template) in headers {
-                    let refused = || ToolboxError::Header { server: server.clone(), header: name.clone() };
-                    let (text, is_secret) = fill(server, name, template, env, &mut secrets)?;
-                    let mut value = HeaderValue::try_from(text).map_err(|_| refused())?;
-                    value.set_sensitive(is_secret);
-                    all.insert(HeaderName::try_from(name).map_err(|_| refused())?, value);
-                }
-                let address = Address { target, path: path.unwrap_or_else(|| "/".to_owned()), headers: all };
+            Reach::Http { url, headers, transport, oauth } => {
+                let tokens = oauth.as_ref().map(|it| tokens(server, url, it, env, &mut secrets)).transpose()?;
+                let address = Address { tokens, ..address(server, url, headers, env, &mut secrets)? };
                 match transport {
                     HttpTransport::Http => Way::Http(address),
                     HttpTransport::Sse => Way::Sse(address),
@@ -158,6 +152,74 @@ impl Server {
         let ServerSpec { timeout, per_case, resources, .. } = *spec;
         Ok(Server { name: server.clone(), way, timeout, per_case, resources, secrets })
     }
+
+    /// A message without its secrets.
+    pub(super) fn scrubbed(&self, message: String) -> String {
+        let message = self.secrets.scrubbed(message);
+        match self.tokens() {
+            Some(tokens) => tokens.scrubbed(message),
+            None => message,
+        }
+    }
+
+    /// What a tool returned, without its secrets.
+    pub(super) fn scrub_value(&self, value: &mut Value) {
+        self.secrets.scrub_value(value);
+        self.tokens().into_iter().for_each(|it| it.scrub_value(value));
+    }
+
+    fn tokens(&self) -> Option<&Tokens> {
+        match &self.way {
+            Way::Program(_) => None,
+            Way::Http(address) | Way::Sse(address) => address.tokens.as_deref(),
+        }
+    }
+}
+
+/// Where a server is asked, and with which headers.
+fn address(
+    server: &str,
+    url: &str,
+    headers: &[(String, String)],
+    env: &dyn Fn(&str) -> Option<String>,
+    secrets: &mut Secrets,
+) -> Result<Address, ToolboxError> {
+    let target = Target::read(url).ok_or_else(|| no_address(server, url))?;
+    let path = url.parse::<Uri>().ok().and_then(|it| it.path_and_query().map(ToString::to_string));
+    let mut all = HeaderMap::new();
+    all.insert(USER_AGENT, HeaderValue::from_static(concat!("jurat/", env!("CARGO_PKG_VERSION"))));
+    for (name, template) in headers {
+        let refused = || ToolboxError::Header { server: server.to_owned(), header: name.clone() };
+        let (text, is_secret) = fill(server, name, template, env, secrets)?;
+        let mut value = HeaderValue::try_from(text).map_err(|_| refused())?;
+        value.set_sensitive(is_secret);
+        all.insert(HeaderName::try_from(name).map_err(|_| refused())?, value);
+    }
+    Ok(Address { target, path: path.unwrap_or_else(|| "/".to_owned()), headers: all, tokens: None })
+}
+
+fn no_address(server: &str, url: &str) -> ToolboxError {
+    ToolboxError::Address { server: server.to_owned(), url: url.to_owned() }
+}
+
+/// What fetches the tokens of a server.
+fn tokens(
+    server: &str,
+    url: &str,
+    oauth: &OAuth,
+    env: &dyn Fn(&str) -> Option<String>,
+    secrets: &mut Secrets,
+) -> Result<Arc<Tokens>, ToolboxError> {
+    let mut filled = |wanted: &str, template: &str| fill(server, wanted, template, env, secrets).map(|(text, _)| text);
+    let mut secret = |wanted: &str, template: &Option<String>| {
+        template.as_ref().map(|it| filled(wanted, it).map(SecretString::from)).transpose()
+    };
+    let client_secret = secret("client_secret", &oauth.client_secret)?;
+    let refresh_token = secret("refresh_token", &oauth.refresh_token)?;
+    let id = filled("client_id", &oauth.client_id)?;
+    let client = Client { id, secret: client_secret, refresh_token, scope: oauth.scope.clone() };
+    let tokens = Tokens::new(client, url, oauth.token_url.as_deref());
+    tokens.map(Arc::new).ok_or_else(|| no_address(server, oauth.token_url.as_deref().unwrap_or(url)))
 }
 
 /// A text with its variables filled in, all of which must be there, and whether there were any.

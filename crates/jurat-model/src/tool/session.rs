@@ -258,7 +258,7 @@ impl Session {
             _ => self.call_own(tool, arguments, until).await?,
         };
         let took = asked.elapsed();
-        self.server.secrets.scrub_value(&mut said.value);
+        self.server.scrub_value(&mut said.value);
         Ok((said, took))
     }
 
@@ -404,7 +404,7 @@ impl Drop for Waiting<'_> {
 }
 
 fn fault(server: &Server, kind: FaultKind, what: &str) -> Fault {
-    Fault::new(kind, server.secrets.scrubbed(format!("the server `{}` {what}", server.name)), 1)
+    Fault::new(kind, server.scrubbed(format!("the server `{}` {what}", server.name)), 1)
 }
 
 /// A server that is silent or gone, with the last that it complained about.

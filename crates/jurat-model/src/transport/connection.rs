@@ -292,7 +292,7 @@ impl Target {
         self.origin.to_string().trim_end_matches('/').to_owned()
     }
 
-    fn is_tls(&self) -> bool {
+    pub(crate) fn is_tls(&self) -> bool {
         self.origin.scheme_str() == Some("https")
     }
 
@@ -301,7 +301,7 @@ impl Target {
     }
 
     /// Whether it is this machine, which no proxy can reach.
-    fn is_loopback(&self) -> bool {
+    pub(crate) fn is_loopback(&self) -> bool {
         let host = self.host().trim_start_matches('[').trim_end_matches(']');
         host == "localhost" || host.parse::<IpAddr>().is_ok_and(|it| it.is_loopback())
     }

@@ -19,4 +19,5 @@ mod raw;
 mod scripts;
 mod secrets;
 mod settings;
+mod tokens;
 mod tools;

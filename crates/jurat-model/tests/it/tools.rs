@@ -25,7 +25,7 @@ impl Files for One<'_> {
 }
 
 /// The servers of a definition, written as JSON.
-fn specs(tools: &str) -> Vec<ServerSpec> {
+pub(crate) fn specs(tools: &str) -> Vec<ServerSpec> {
     let loaded = load(Path::new("suite.json"), &One(&format!(r#"{{"tools": {tools}}}"#)));
     let wrong: Vec<&str> = loaded.problems.iter().map(|it| it.message.as_str()).collect();
     assert_eq!(wrong, [] as [&str; 0], "{tools}");
@@ -42,7 +42,7 @@ fn variable(name: &str) -> Option<String> {
     }
 }
 
-fn options() -> ToolboxOptions {
+pub(crate) fn options() -> ToolboxOptions {
     ToolboxOptions { now_ms: || 1_800_000_000_000, ..ToolboxOptions::default() }
 }
 
@@ -76,7 +76,7 @@ fn outcome_text(outcome: Outcome) -> String {
     }
 }
 
-async fn call(toolbox: &Toolbox, tool: &str, arguments: &str) -> String {
+pub(crate) async fn call(toolbox: &Toolbox, tool: &str, arguments: &str) -> String {
     outcome_text(toolbox.call("s", tool, &value(arguments), TIMEOUT).await)
 }
 

@@ -35,7 +35,7 @@ fn everything() -> Reach {
 
 fn everything_over_http() -> Reach {
     let transport = HttpTransport::Http;
-    Reach::Http { url: format!("{}/mcp", address("JURAT_TEST_MCP")), transport, headers: Vec::new() }
+    Reach::Http { url: format!("{}/mcp", address("JURAT_TEST_MCP")), transport, headers: Vec::new(), oauth: None }
 }
 
 /// Does something with a server `s`.

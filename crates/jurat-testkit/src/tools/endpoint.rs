@@ -9,6 +9,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 
+use super::guard::{Given, Guard};
 use super::{Manners, Reply, Tools};
 use crate::http::{Message, gone, read};
 
@@ -28,6 +29,9 @@ struct State {
     n_sessions: usize,
     seen: Vec<String>,
     refusal: Option<u16>,
+    /// What wants tokens, if anything does.
+    guard: Option<Guard>,
+    given: Given,
     /// Where answers go that were asked for at `/messages`.
     stream: Option<mpsc::UnboundedSender<String>>,
 }
@@ -39,14 +43,26 @@ impl ToolEndpoint {
     ///
     /// When loopback has no free port.
     pub fn start(manners: Manners, is_streamed: bool) -> ToolEndpoint {
-        let state = State {
+        ToolEndpoint::with_state(State {
             tools: Tools::new(manners),
             is_streamed,
             n_sessions: 0,
             seen: Vec::new(),
             refusal: None,
+            guard: None,
+            given: Given::default(),
             stream: None,
-        };
+        })
+    }
+
+    /// Starts one that wants tokens, and gives them.
+    pub fn guarded(guard: Guard) -> ToolEndpoint {
+        let endpoint = ToolEndpoint::start(Manners::default(), false);
+        endpoint.lock().guard = Some(guard);
+        endpoint
+    }
+
+    fn with_state(state: State) -> ToolEndpoint {
         let state = Arc::new(Mutex::new(state));
         let (end, ended) = oneshot::channel::<()>();
         let (port_sender, port) = std::sync::mpsc::channel();
@@ -84,6 +100,21 @@ impl ToolEndpoint {
     /// Forgets the session, as a server that was started again does.
     pub fn forget_session(&self) {
         self.lock().n_sessions += 1;
+    }
+
+    /// Refuses every token that it gave so far.
+    pub fn revoke_tokens(&self) {
+        self.lock().given.revoke();
+    }
+
+    /// The address where tokens are given.
+    pub fn token_url(&self) -> String {
+        format!("http://127.0.0.1:{}/as/token", self.port)
+    }
+
+    /// Returns the forms that asked for tokens.
+    pub fn token_requests(&self) -> Vec<String> {
+        self.lock().seen.iter().filter_map(|it| it.strip_prefix("token ").map(str::to_owned)).collect()
     }
 
     /// Answers everything with this status from now on.
@@ -153,7 +184,17 @@ impl State {
         let message: Value = serde_json::from_slice(&request.body).unwrap_or_default();
         let key = request.header("x-key").map(|it| format!(" {it}")).unwrap_or_default();
         let method = message["method"].as_str().unwrap_or("-");
-        self.seen.push(format!("{} {method}{key}", request.method));
+        self.seen.push(match request.target.as_str() {
+            "/as/token" => format!("token {}", String::from_utf8_lossy(&request.body)),
+            _ => format!("{} {method}{key}", request.method),
+        });
+        let guarded = self.guard.as_ref().and_then(|it| it.answer(&mut self.given, request));
+        if let Some((status, headers, body)) = guarded {
+            let length = body.len();
+            return Reaction::Send(format!(
+                "HTTP/1.1 {status} Status\r\n{headers}content-length: {length}\r\n\r\n{body}"
+            ));
+        }
         if let Some(status) = self.refusal {
             return Reaction::Send(plain(status, "go away"));
         }

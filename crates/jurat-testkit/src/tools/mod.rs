@@ -22,8 +22,10 @@
 //! On request it has resources as well: a text, an image and bytes of another kind.
 
 mod endpoint;
+mod guard;
 
 pub use endpoint::ToolEndpoint;
+pub use guard::{Guard, GuardFault, REFRESH, SECRET};
 
 use std::path::Path;
 use std::sync::OnceLock;
