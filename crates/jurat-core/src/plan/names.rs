@@ -33,8 +33,10 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
     let conditions = suite.gates.iter().flat_map(|it| &it.conditions);
     let of_gates = conditions.filter_map(|it| it.selector.task.as_ref()).filter(|it| it.value != "*");
     let of_thresholds = thresholds.tasks.iter().map(|it| &it.task).chain(thresholds.weights.iter().map(|(id, _)| id));
+    let mut has_unknown = false;
     for id in of_thresholds.chain(of_gates) {
         let is_unknown = !graph.has(&id.value) && !suite.lost.has(Part::Task, &id.value);
+        has_unknown |= is_unknown;
         if is_unknown && problems.has_room(&codes::UNKNOWN_TASK) {
             let problem = Problem::new(&codes::UNKNOWN_TASK, format!("there is no task `{}`", id.value))
                 .at(id.span, "unknown task");
@@ -50,7 +52,8 @@ pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {
     }
     unmeasured_scores(suite, problems);
     unmeasured_latency(suite, problems);
-    problems.extend(no_threshold(suite));
+    // A misspelt id says nothing about which tasks are meant to be left out.
+    problems.extend(no_threshold(suite).filter(|_| !has_unknown));
     problems.extend(unused_weights(suite));
 }
 

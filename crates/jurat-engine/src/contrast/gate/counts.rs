@@ -82,7 +82,7 @@ impl Gating<'_> {
         let more = failed.len().saturating_sub(NAMED);
         let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
         let words = match failed.len() {
-            0 => format!("none of {n}"),
+            0 => format!("none of {n} failed"),
             _ => format!("{}{rest} {words}", names.join(", ")),
         };
         let value = Some(failed.len() as f64);
