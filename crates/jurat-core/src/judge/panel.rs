@@ -91,15 +91,15 @@ fn compared(replies: &[&Value], assertion: &Assertion, vote: Vote<'_>, context: 
 impl Vote<'_> {
     /// What two judges agree in, where nothing is compared: the label whose probabilities were asked for, else the label, else the score, else all that
     /// they say. Two judges never have the same probabilities, and seldom the same reasons.
-    fn ballot(self, reply: &Value) -> Ballot {
-        let label = |it: String| Ballot::Mark(Val::from(it));
+    fn key(self, reply: &Value) -> VoteKey {
+        let label = |it: String| VoteKey::Mark(Val::from(it));
         // The soft score of all judges is their mean, so a tie of their labels loses nothing.
         if let Some(place) = self.soft.and_then(|it| it.label_of(reply)) {
-            return Ballot::Whole(Val::F(place as f64));
+            return VoteKey::Whole(Val::F(place as f64));
         }
         let marks = Marks::of(reply, None, false);
-        let score = || marks.score.map(|it| Ballot::Mark(Val::F(it)));
-        marks.label.map(label).or_else(score).unwrap_or_else(|| Ballot::Whole(reply.clone()))
+        let score = || marks.score.map(|it| VoteKey::Mark(Val::F(it)));
+        marks.label.map(label).or_else(score).unwrap_or_else(|| VoteKey::Whole(reply.clone()))
     }
 
     /// The reply with the soft score and the probabilities of all replies, so that none of them is lost. What is compared stays as it was judged.
@@ -129,9 +129,9 @@ impl TaskResult {
     }
 }
 
-/// What a reply counts for.
+/// What a reply is counted by.
 #[derive(Debug, Clone, PartialEq)]
-enum Ballot {
+enum VoteKey {
     /// A label or a score.
     Mark(Value),
     Whole(Value),
@@ -158,18 +158,18 @@ fn measured(replies: &[&Value], vote: Vote<'_>) -> TaskResult {
 
 /// The first reply that most judges agree with. Replies without a label or a score may differ in their words alone: there the first of them stands for all.
 fn most_common(replies: &[&Value], vote: Vote<'_>) -> Result<Value, String> {
-    let ballots: Vec<Ballot> = replies.iter().map(|it| vote.ballot(it)).collect();
-    let votes = |ballot: &Ballot| ballots.iter().filter(|it| *it == ballot).count();
-    let most = ballots.iter().map(votes).max().unwrap_or(0);
-    let mut winners = (0..ballots.len()).filter(|it| votes(&ballots[*it]) == most);
+    let keys: Vec<VoteKey> = replies.iter().map(|it| vote.key(it)).collect();
+    let votes = |key: &VoteKey| keys.iter().filter(|it| *it == key).count();
+    let most = keys.iter().map(votes).max().unwrap_or(0);
+    let mut winners = (0..keys.len()).filter(|it| votes(&keys[*it]) == most);
     let first = winners.next().unwrap_or(0);
-    let is_tie = winners.any(|it| ballots[it] != ballots[first]);
-    let mark = |it: &Ballot| match it {
-        Ballot::Mark(Val::F(score)) => Some(score.to_string()),
-        Ballot::Mark(label) => Some(shown(label)),
-        Ballot::Whole(_) => None,
+    let is_tie = winners.any(|it| keys[it] != keys[first]);
+    let mark = |it: &VoteKey| match it {
+        VoteKey::Mark(Val::F(score)) => Some(score.to_string()),
+        VoteKey::Mark(label) => Some(shown(label)),
+        VoteKey::Whole(_) => None,
     };
-    match ballots.iter().map(mark).collect::<Option<Vec<String>>>().filter(|_| is_tie) {
+    match keys.iter().map(mark).collect::<Option<Vec<String>>>().filter(|_| is_tie) {
         Some(marks) => {
             Err(format!("the judges are divided: {}; `aggregate: mean` makes one number of all", marks.join(", ")))
         }
