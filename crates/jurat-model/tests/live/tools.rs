@@ -40,8 +40,13 @@ fn everything_over_http() -> Reach {
 
 /// Does something with a server `s`.
 fn with<T>(reach: Reach, timeout: Duration, work: impl AsyncFnOnce(&Toolbox) -> T) -> T {
+    asked(reach, timeout, false, work)
+}
+
+/// The same with a server whose resources may be offered as tools.
+fn asked<T>(reach: Reach, timeout: Duration, resources: bool, work: impl AsyncFnOnce(&Toolbox) -> T) -> T {
     let name = Spanned::new("s".to_owned(), Span::default());
-    let spec = ServerSpec { name, reach, folder: "".into(), timeout, reuse: false, per_case: false, resources: true };
+    let spec = ServerSpec { name, reach, folder: "".into(), timeout, reuse: false, per_case: false, resources };
     let env = |name: &str| std::env::var(name).ok();
     let toolbox = Toolbox::open(&[spec], &env, ToolboxOptions::default()).expect("nothing is missing");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
@@ -127,12 +132,12 @@ async fn does_everything(toolbox: &Toolbox) {
 
 #[test]
 fn the_reference_server_is_understood_over_standard_input_and_output() {
-    with(everything(), TIMEOUT, does_everything);
+    asked(everything(), TIMEOUT, true, does_everything);
 }
 
 #[test]
 fn the_reference_server_is_understood_over_http() {
-    with(everything_over_http(), TIMEOUT, does_everything);
+    asked(everything_over_http(), TIMEOUT, true, does_everything);
 }
 
 #[test]
