@@ -22,7 +22,8 @@ class Zopfli:
 
     def flush(self) -> bytes:
         # A zip file has the bare stream, without the two bytes before it and the checksum after it.
-        return compress(bytes(self.data), numiterations=ITERATIONS)[2:-4]
+        # The default of 15 blocks for each megabyte is too few for machine code.
+        return compress(bytes(self.data), numiterations=ITERATIONS, blocksplittingmax=0)[2:-4]
 
 
 def main(wheel: str) -> None:
