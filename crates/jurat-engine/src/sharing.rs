@@ -161,7 +161,7 @@ impl Sharing {
         let (lookups, waiting) = channel();
         let (report, ended) = channel();
         let run = move || {
-            // Nobody waits for it any more when it took too long.
+            // The receiver is gone when the end of the run did not wait this long.
             let _ = report.send(link.run(&waiting));
         };
         // Without a thread lookups are not answered, as with a journal that cannot be reached.

@@ -125,7 +125,7 @@ fn looking_makes_no_journal() {
     assert!(!folder.path().join(".jurat").exists());
 }
 
-/// A shared journal that nobody is at.
+/// The address of a shared journal where no server listens.
 const NOWHERE: &str = "postgresql://ann@127.0.0.1:1/answers";
 
 #[test]

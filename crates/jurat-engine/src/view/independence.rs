@@ -31,7 +31,7 @@ pub(super) fn independence(
 }
 
 /// How much the judgements of some tasks are worth, with rows as clusters.
-pub(super) fn of_rows(
+fn of_rows(
     reader: &RunReader,
     tasks: &[Column],
     is_meant: impl Fn(usize) -> bool,

@@ -10,7 +10,8 @@ use jurat_core::verdict::{Counts, StopReason};
 use jurat_store::RunName;
 use jurat_store::run::{Column, Ended, RunFileError, RunReader, StoredSummary};
 
-use super::{RunView, independence, totals};
+use super::independence::independence;
+use super::{RunView, totals};
 use crate::RunProgress;
 use crate::run::RESUMED;
 use crate::tally::Whole;
@@ -73,8 +74,8 @@ const MOST_VERDICTS: u64 = 500_000;
 /// The interval of the pass rate of a run, as its report has it. `None` for a run that is too large to look at in a list, that stopped because of what it saw, or
 /// that cannot be read.
 pub fn listed_interval(listing: &RunListing, path: &Path) -> Option<Interval> {
-    let reader = RunReader::open(path).ok()?;
-    let tasks = reader.head().tasks.iter().zip(1..);
+    let view = RunView::open(path).ok()?;
+    let tasks = view.reader.head().tasks.iter().zip(1..);
     let is_counted = |gate: &str| Gate::named(gate).unwrap_or_default() != Gate::Condition;
     let counted: Vec<Column> = tasks.filter(|(it, _)| is_counted(&it.gate)).map(|(_, ix)| Column(ix)).collect();
     let n_verdicts = listing.entry.cases.unwrap_or_default() * counted.len() as u64;
@@ -82,8 +83,7 @@ pub fn listed_interval(listing: &RunListing, path: &Path) -> Option<Interval> {
     if n_verdicts > MOST_VERDICTS || is_decided {
         return None;
     }
-    let view = RunView::open(path).ok()?;
-    interval(&listing.counts, independence::independence(&view, &counted, |_| true).ok()?)
+    interval(&listing.counts, independence(&view, &counted, |_| true).ok()?)
 }
 
 fn read(path: &Path) -> Result<RunListing, RunFileError> {

@@ -56,8 +56,8 @@ pub(super) fn decided(case: &CaseState<'_>, group: &PlannedGroup, task: &Planned
     TaskState::Done(TaskResult { verdict, output: Some(output), said: Vec::new() })
 }
 
-/// How a group ends that needs more tasks than say something about a case. It never had a chance, so it has not failed: that would take so many failures that
-/// the others could not make up for them.
+/// How a group ends that needs more tasks than say something about a case. It fails only where the members that failed
+/// are more than the others could make up for.
 fn too_few(n: u32, counted: &Counted<'_>, absent: &Counted<'_>) -> Option<TaskState> {
     let best = GroupRule::AtLeast(n).value(counted, 1.0);
     if best >= f64::from(n) || best + (absent.len() as f64) < f64::from(n) {
