@@ -31,7 +31,7 @@ use crate::breaker::Breaker;
 use crate::case_source::OpenCase;
 use crate::case_store::{CaseSink, CaseStore, Done, TakeDone, place};
 use crate::effect_lane::{AT_A_TIME, EffectLane};
-use crate::effects::{Effects, Happened, OutcomeAt, OutcomeLog, Source};
+use crate::effects::{Effects, Happened, OutcomeAt, OutcomeLog, Shares, Source};
 use crate::evaluators::{Evaluators, Workers};
 use crate::launch::{supervisor, unusable_evaluator, variants_of};
 use crate::record_lane::RecordLane;
@@ -39,7 +39,7 @@ use crate::requirements::{Met, Place, require, require_roles};
 use crate::roles::main_folder;
 use crate::rows::{BatchRow, REFUSED, Rows, id_text};
 use crate::run::{WINDOW, not_before};
-use crate::tally::Tally;
+use crate::tally::{Taken, Tally};
 use crate::task_report::{completed, concluded, message, with_outcomes};
 use crate::variants::Asked;
 use crate::{
@@ -198,7 +198,7 @@ impl<'b> Batches<'b> {
 
     fn tally(self) -> Tally {
         let BatchPlan { plan, variants, .. } = self.batch;
-        Tally::new(plan.tasks.len(), variants.len(), plan.layout(variants.len()))
+        Tally::new(plan.tasks.len(), variants.len(), plan.layout(variants.len()), Taken::default())
     }
 
     fn store<'s>(
@@ -461,6 +461,8 @@ impl<'b> AskingBatches<'b> {
                 .unwrap_or(NonZeroU64::MIN),
             in_flight: RefCell::new(HashMap::new()),
             activity: crate::Activity::default(),
+            // A batch is no run: what the journal has, it did not pay for.
+            shares: Shares::since(u64::MAX),
         };
         let most_open = if self.models.is_sequential() { 1 } else { self.concurrency.saturating_mul(2).max(64) };
         let lane = EffectLane {

@@ -229,8 +229,8 @@ impl<'l> Logged<'l> {
 
     /// Counts what was found, once it is used.
     pub(crate) fn count(&self) {
-        for (site, LoggedOutcome { outcome, asked, is_reused }) in self.found.borrow().iter() {
-            self.lane.effects.count(self.case.case_ix, *site, asked, outcome, *is_reused);
+        for (site, found) in self.found.borrow().iter() {
+            self.lane.effects.count_logged(self.case.case_ix, *site, found);
         }
     }
 }

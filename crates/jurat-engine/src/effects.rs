@@ -16,7 +16,7 @@
 //! only when too much is not written yet.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,7 +30,7 @@ use jurat_core::verdict::StopReason;
 use jurat_model::Turn;
 use jurat_store::journal::{AnswerStore, AnswerWriter, JournalAnswer, ShardAnswer};
 use jurat_store::run::RecordedEffect;
-use jurat_store::run::{RunLog, RunWriter};
+use jurat_store::run::{Logged, RunLog, RunWriter};
 use tokio::sync::oneshot;
 
 use crate::breaker::Breaker;
@@ -38,7 +38,7 @@ use crate::clock::{Asked as ClockAsked, Clock};
 use crate::perform::{ActionContext, Activity, Call, Perform};
 use crate::recording::{Recorded, Recording};
 use crate::sharing::Sharing;
-use crate::tally::{Tally, taken};
+use crate::tally::{Origin, Tally, taken};
 use crate::{CaseLabel, Progress, Roles, RunError, Stop};
 
 /// Where outcomes come from.
@@ -103,6 +103,33 @@ pub(crate) struct Effects<'r> {
     /// Who else waits for the answer to a question that is in flight.
     pub(crate) in_flight: RefCell<HashMap<EffectKey, Vec<oneshot::Sender<Outcome>>>>,
     pub(crate) activity: Activity,
+    pub(crate) shares: Shares,
+}
+
+/// Which responses of the journal the run has already. A response that many cases use was paid for once, and must not look as if each of them had saved its price.
+#[derive(Debug)]
+pub(crate) struct Shares {
+    /// When the run began: what was answered since then, it paid for itself.
+    began_at_ms: u64,
+    /// The first bytes of the keys of older responses that a case used.
+    used: RefCell<HashSet<i64>>,
+}
+
+impl Shares {
+    pub(crate) fn since(began_at_ms: u64) -> Shares {
+        Shares { began_at_ms, used: RefCell::default() }
+    }
+
+    /// Who paid for a response that was there, given at this time if that is known.
+    fn origin(&self, key: &EffectKey, at_ms: Option<u64>) -> Origin {
+        let is_own = at_ms.is_some_and(|it| it >= self.began_at_ms);
+        if is_own || !self.used.borrow_mut().insert(key.prefix()) { Origin::Shared } else { Origin::Reused }
+    }
+
+    fn origin_of_logged(&self, logged: &Logged, outcome: &Outcome) -> Origin {
+        let at_ms = if let Outcome::Answer(answer) = outcome { Some(answer.at_ms) } else { None };
+        if logged.reused { self.origin(&logged.key, at_ms) } else { Origin::Logged }
+    }
 }
 
 /// The most bytes of copies that may wait to be written to the file of a run; more are waited for.
@@ -136,7 +163,7 @@ struct Found {
     key: EffectKey,
     /// The model that was asked.
     endpoint: Option<Arc<Endpoint>>,
-    is_reused: bool,
+    origin: Origin,
     /// Whether other cases and runs may use what its performer returns.
     is_shared: bool,
     /// How many times the same site ended in a fault before.
@@ -157,7 +184,7 @@ impl Found {
             outcome,
             key,
             endpoint: None,
-            is_reused: false,
+            origin: Origin::Paid,
             is_shared: false,
             attempt: 0,
             is_logged: false,
@@ -201,8 +228,7 @@ pub(crate) struct LoggedOutcome {
     pub(crate) outcome: Outcome,
     /// The model that was asked.
     pub(crate) asked: String,
-    /// Whether the answer was there before the run.
-    pub(crate) is_reused: bool,
+    logged: Logged,
 }
 
 impl Effects<'_> {
@@ -246,7 +272,7 @@ impl Effects<'_> {
     }
 
     /// What this run's own log has at a site, when it is what would be asked now, and whether it was taken over from elsewhere. It is not
-    /// [counted](Effects::count).
+    /// [counted](Effects::count_logged).
     pub(crate) fn logged(&self, at: At<'_>, request: &Request) -> Result<Option<LoggedOutcome>, RunError> {
         let Source::World { perform, log: Some(log), .. } = &self.source else { return Ok(None) };
         let Some(logged) = log.get(at.case_ix, at.site)? else { return Ok(None) };
@@ -255,7 +281,7 @@ impl Effects<'_> {
         };
         let asked = performer.endpoint.map_or_else(String::new, |it| it.model.clone());
         let outcome = read_outcome(request.kind(), &logged.outcome)?;
-        Ok(Some(LoggedOutcome { outcome, asked, is_reused: logged.reused }))
+        Ok(Some(LoggedOutcome { outcome, asked, logged }))
     }
 
     fn diverged(&self, at: At<'_>, why: &str) -> Outcome {
@@ -285,7 +311,7 @@ impl Effects<'_> {
             }
             (_, why) => Found::new(self.diverged(at, &why.unwrap_or_default()), EffectKey([0; 32])),
         };
-        Ok(Found { is_reused: true, ..found })
+        Ok(Found { origin: Origin::Reused, ..found })
     }
 
     /// An interrupted case is begun again: what its tools had done by then may be gone, so only what may be used again is taken from the log.
@@ -304,9 +330,9 @@ impl Effects<'_> {
         };
         let (key, is_shared) = (request.key(&performer.key), performer.is_shared);
         let endpoint = performer.endpoint.filter(|_| matches!(request, Request::Model(_)));
-        let found = |outcome, is_reused, attempt| Found {
+        let found = |outcome, origin, attempt| Found {
             endpoint: endpoint.cloned(),
-            is_reused,
+            origin,
             is_shared,
             attempt,
             ..Found::new(outcome, key)
@@ -326,7 +352,8 @@ impl Effects<'_> {
                 if let Some(journal) = journal {
                     journal.note_use(&key);
                 }
-                return Ok(Found { is_logged: true, ..found(outcome, logged.reused, logged.attempt) });
+                let origin = self.shares.origin_of_logged(&logged, &outcome);
+                return Ok(Found { is_logged: true, ..found(outcome, origin, logged.attempt) });
             }
         }
         if let Some(journal) = journal
@@ -336,16 +363,17 @@ impl Effects<'_> {
             && let Ok(outcome) = read_outcome(request.kind(), &answer.outcome)
         {
             // What an earlier attempt at this shard paid for is paid by this run.
-            return Ok(Found { copied: Some(answer.outcome), ..found(outcome, !is_first_use, attempt) });
+            let origin = if is_first_use { Origin::Paid } else { self.shares.origin(&key, Some(answer.at_ms)) };
+            return Ok(Found { copied: Some(answer.outcome), ..found(outcome, origin, attempt) });
         }
         if let OutcomeLog::Batch { happened, .. } = &self.log
             && is_shared
             && let Some(outcome) = locked(&happened.answers).get(&key)
         {
-            return Ok(found(outcome.clone(), true, attempt));
+            return Ok(found(outcome.clone(), Origin::Shared, attempt));
         }
         if let Some(reason) = self.stop.reason() {
-            return Ok(found(Outcome::NotRun(reason), false, attempt));
+            return Ok(found(Outcome::NotRun(reason), Origin::Paid, attempt));
         }
         // Another case asks the model the same: one answer is enough for both.
         let is_awaited = is_shared && matches!(request, Request::Model(_));
@@ -357,7 +385,7 @@ impl Effects<'_> {
             // That the time of another case is over says nothing about this one.
             let is_late = |it: &Fault| matches!(it.kind, FaultKind::TurnDeadline | FaultKind::CaseDeadline);
             if !matches!(&outcome, Outcome::Fault(fault) if is_late(fault)) {
-                return Ok(found(outcome, true, attempt));
+                return Ok(found(outcome, Origin::Shared, attempt));
             }
         }
         if let Some(shared) = shared.filter(|_| is_awaited && performer.is_for_team) {
@@ -365,11 +393,12 @@ impl Effects<'_> {
                 && let Ok(outcome) = read_outcome(request.kind(), &answer.outcome)
             {
                 let (copied, of_team) = (Some(answer.outcome), Some(answer.at_ms));
-                return Ok(Found { is_awaited, copied, of_team, ..found(outcome, true, attempt) });
+                let origin = self.shares.origin(&key, None);
+                return Ok(Found { is_awaited, copied, of_team, ..found(outcome, origin, attempt) });
             }
             // It may have been stopped meanwhile.
             if let Some(reason) = self.stop.reason() {
-                return Ok(Found { is_awaited, ..found(Outcome::NotRun(reason), false, attempt) });
+                return Ok(Found { is_awaited, ..found(Outcome::NotRun(reason), Origin::Paid, attempt) });
             }
         }
         let asked = Asked { request, key, not_before_ms: *not_before_ms, max_requests };
@@ -377,7 +406,7 @@ impl Effects<'_> {
         if let Some(endpoint) = performer.endpoint {
             self.breaker.note(endpoint, &outcome);
         }
-        Ok(Found { is_awaited, ..found(outcome, false, attempt) })
+        Ok(Found { is_awaited, ..found(outcome, Origin::Paid, attempt) })
     }
 
     /// What the journal of the team has. A conversation does not pay for it with its time, and a run that is ended does not wait for it.
@@ -503,12 +532,13 @@ impl Effects<'_> {
             Outcome::Answer(answer) => Some(answer),
             _ => None,
         };
-        self.count(at.case_ix, at.site, &stored.performer, &found.outcome, found.is_reused);
+        self.count(at.case_ix, at.site, &stored.performer, &found.outcome, found.origin);
         self.tally.note_price(&found.outcome, &stored.performer);
         if found.is_logged {
             return Ok(found.outcome);
         }
-        let is_new = !found.is_reused && found.copied.is_none() && matches!(self.source, Source::World { .. });
+        let is_new =
+            found.origin == Origin::Paid && found.copied.is_none() && matches!(self.source, Source::World { .. });
         let journal = is_new
             && request.reuse(&found.outcome, found.is_shared) == Reuse::OtherRuns
             && !self.is_error(at, &found, max_requests)
@@ -534,7 +564,7 @@ impl Effects<'_> {
             at_ms: found.of_team.or(answer.map(|it| it.at_ms)).unwrap_or_else(|| (self.now_ms)()),
             request: stored.request,
             outcome: found.copied.unwrap_or_else(|| outcome_json(&found.outcome)),
-            reused: found.is_reused,
+            reused: found.origin.is_reused(),
             journal,
             media: context
                 .attachments
@@ -579,14 +609,22 @@ impl Effects<'_> {
         task.is_some_and(|it| it.work.ends_in_error((Some(at.name.id), at.site.slot), answer, max_requests))
     }
 
+    /// Adds an outcome of the log to what the run took, once it is used.
+    pub(crate) fn count_logged(&self, case_ix: CaseIx, site: StepSite, found: &LoggedOutcome) {
+        let origin = self.shares.origin_of_logged(&found.logged, &found.outcome);
+        self.count(case_ix, site, &found.asked, &found.outcome, origin);
+    }
+
     /// Adds an outcome to what the run took; `asked` is who was asked for.
-    pub(crate) fn count(&self, case_ix: CaseIx, site: StepSite, asked: &str, outcome: &Outcome, is_reused: bool) {
-        if let Some((_, Some(cost))) = taken(outcome) {
+    fn count(&self, case_ix: CaseIx, site: StepSite, asked: &str, outcome: &Outcome, origin: Origin) {
+        if origin == Origin::Paid
+            && let Some((_, Some(cost))) = taken(outcome)
+        {
             self.progress.nano_usd.fetch_add((cost * 1e9).round() as u64, Ordering::Relaxed);
         }
-        self.tally.add(case_ix, site, asked, outcome, is_reused);
+        self.tally.add(case_ix, site, asked, outcome, origin);
         if let OutcomeLog::Batch { happened, .. } = &self.log {
-            locked(&happened.by_case).entry(case_ix).or_default().push((site, outcome.clone(), is_reused));
+            locked(&happened.by_case).entry(case_ix).or_default().push((site, outcome.clone(), origin.is_reused()));
         }
     }
 }

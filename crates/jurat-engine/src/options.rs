@@ -229,11 +229,11 @@ run_options! {
     repeat: Times, Argument { value: "N", verbs: &["plan", "shards"], ..CASES };
     /// Maximum concurrent requests per endpoint; lowered automatically when the provider throttles [default: 16]
     concurrency: AtLeastOne, Argument { short: Some('j'), value: "N", ..LIMITS };
-    /// Spend at most this amount in US dollars
+    /// Spend at most this amount in US dollars; a resumed run has the whole amount again
     budget_usd: Dollars, Argument { value: "USD", ..LIMITS };
-    /// Use at most N tokens, input and output together
+    /// Use at most N tokens, input and output together; a resumed run has all of them again
     budget_tokens: Count, Argument { value: "N", ..LIMITS };
-    /// Make at most N requests
+    /// Make at most N requests; a resumed run has all of them again
     budget_calls: Count, Argument { value: "N", ..LIMITS };
     /// Stop after this time (e.g. `10m`)
     timeout: Time, Argument { value: "TIME", ..LIMITS };

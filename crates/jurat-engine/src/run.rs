@@ -25,7 +25,7 @@ use crate::breaker::Breaker;
 use crate::case_source::{DefinedCases, OpenCase};
 use crate::case_store::{CaseSink, CaseStore};
 use crate::effect_lane::{AT_A_TIME, EffectLane};
-use crate::effects::{Effects, OutcomeLog, Source};
+use crate::effects::{Effects, OutcomeLog, Shares, Source};
 use crate::perform::{Activity, Perform};
 use crate::record_lane::RecordLane;
 use crate::recording::Recording;
@@ -33,7 +33,7 @@ use crate::rows::{Batch, Rows, Selection};
 use crate::shards::{ShardJob, ShardPart};
 use crate::sharing::Sharing;
 use crate::stopping::StopWatch;
-use crate::tally::{MOST_LABELS, Tally};
+use crate::tally::{MOST_LABELS, Taken, Tally};
 use crate::unseen::Unseen;
 use crate::variants::Asked;
 use crate::{Progress, Roles, RunError, Stop};
@@ -236,7 +236,9 @@ impl Going<'_> {
         let part = job.shard.map(|it| &it.part);
         let rows = rows.within(part);
         let layout = job.plan.layout(job.variants.len());
-        let tally = Tally::new(job.plan.tasks.len(), job.variants.len(), layout);
+        let paid = self.log.map(paid_before).transpose()?.unwrap_or_default();
+        progress.nano_usd.store(paid.nano_usd(), Ordering::Relaxed);
+        let tally = Tally::new(job.plan.tasks.len(), job.variants.len(), layout, paid);
         let store = CaseStore {
             plan: job.plan,
             layout,
@@ -408,6 +410,7 @@ impl Going<'_> {
                 .unwrap_or(NonZeroU64::MIN),
             in_flight: RefCell::new(HashMap::new()),
             activity: Activity::default(),
+            shares: Shares::since(began_at_ms),
         };
         let lane = EffectLane {
             rows,
@@ -458,6 +461,18 @@ impl Going<'_> {
             }
         })
     }
+}
+
+/// What earlier processes of a run paid for, failed requests and responses that no case uses included.
+fn paid_before(log: &RunLog) -> Result<Taken, RunError> {
+    let mut paid = Taken::default();
+    log.each_paid(|kind, outcome| {
+        // What cannot be read is asked for again, and reported there.
+        if let Ok(outcome) = jurat_core::effect::wire::read_outcome(kind, outcome) {
+            paid.pay(&outcome);
+        }
+    })?;
+    Ok(paid)
 }
 
 /// Counts the labels of tasks that gave very many from what is stored, so that which of them are named does not depend on the order in which they came.

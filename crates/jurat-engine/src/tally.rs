@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jurat_core::artifact::{RunArtifact, RunStatus, Tokens};
-use jurat_core::effect::{FaultKind, Finish, Outcome, Slot, StepSite, Usage};
+use jurat_core::effect::{Asker, FaultKind, Finish, Outcome, Slot, StepSite, Usage};
 use jurat_core::judge::Marks;
 use jurat_core::plan::{CaseIx, CaseLayout, TaskIx};
 use jurat_core::report::Spent;
@@ -25,6 +25,25 @@ const MOST_MODELS: usize = 100;
 
 /// How many models without a price are named.
 const MOST_UNPRICED: usize = 10;
+
+/// Where the outcome of a request comes from, which says who paid for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// This process made the request.
+    Paid,
+    /// An earlier process of this run made it, and the log of the run has it.
+    Logged,
+    /// The run has it already: cases with equal requests share one response.
+    Shared,
+    /// An earlier run made it, or another member of the team.
+    Reused,
+}
+
+impl Origin {
+    pub(crate) fn is_reused(self) -> bool {
+        matches!(self, Origin::Shared | Origin::Reused)
+    }
+}
 
 /// The labels and scores that a task gave, as the summary has them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -74,8 +93,8 @@ impl AskedOf {
         self.latency_us = self.latency_us.saturating_add(other.latency_us);
     }
 
-    pub(crate) fn add(&mut self, outcome: &Outcome, is_of_subject: bool, is_reused: bool) {
-        self.taken.add(outcome, is_of_subject, is_reused);
+    pub(crate) fn add(&mut self, outcome: &Outcome, is_of_subject: bool, origin: Origin) {
+        self.taken.add(outcome, is_of_subject, origin);
         if let Some(latency) = latency(outcome) {
             self.latency.add(latency);
             self.latency_us = self.latency_us.saturating_add(micros(latency));
@@ -242,9 +261,19 @@ pub(crate) struct Taken {
     subject_micros: u64,
     #[serde(default)]
     subject_answers: u64,
-    /// Of all answers, those that were not reused; absent in runs of versions that did not count them.
+    /// The answers that this run paid for, with those that no case uses because a conversation was begun again; absent in runs of versions
+    /// that did not count them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     live: Option<Answers>,
+    /// Of all answers, those that earlier runs paid for, each counted once; absent in runs of versions that did not count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    from_cache: Option<Answers>,
+    /// Of all answers, those that the run has in another place, too.
+    #[serde(default)]
+    shared: u64,
+    /// Rows whose own request was answered by the response to another row.
+    #[serde(default)]
+    pub(crate) shared_rows: u64,
     /// Answers that were cut off at `max_tokens`.
     #[serde(default)]
     pub(crate) truncated: u64,
@@ -346,9 +375,35 @@ fn nano(usd: f64) -> u64 {
 }
 
 impl Taken {
-    /// How many of the answers were reused.
+    /// How many of the answers were paid for by earlier runs.
     pub(crate) fn reused(&self) -> Option<u64> {
-        self.live.map(|it| self.all.n.saturating_sub(it.n))
+        let old = || self.live.map(|it| self.all.n.saturating_sub(it.n));
+        self.from_cache.map(|it| it.n).or_else(old)
+    }
+
+    /// What the reused answers cost when they were paid for.
+    pub(crate) fn reused_cost_usd(&self) -> Option<f64> {
+        self.from_cache.as_ref().filter(|it| it.n > 0).and_then(Answers::cost_usd)
+    }
+
+    /// How many answers are those of another case, or of another request of the same case.
+    pub(crate) fn shared(&self) -> u64 {
+        self.shared
+    }
+
+    /// What this run paid, in billionths of a dollar.
+    pub(crate) fn nano_usd(&self) -> u64 {
+        self.live.map_or(0, |it| it.nano_usd)
+    }
+
+    /// Counts a request that was made, whether or not a case uses its outcome.
+    pub(crate) fn pay(&mut self, outcome: &Outcome) {
+        let (n_requests, n_failed) = requests(outcome);
+        self.requests += u64::from(n_requests);
+        self.failed_requests += u64::from(n_failed);
+        if let Some((usage, cost_usd)) = taken(outcome) {
+            self.live.get_or_insert_default().add(&usage, cost_usd);
+        }
     }
 
     /// How long a response of the subject took on average, as it was recorded.
@@ -362,17 +417,17 @@ impl Taken {
         Some(Spent { n_responses: live.n, usage: live.usage(), cost_usd: live.cost_usd(), n_unpriced: live.unpriced })
     }
 
-    fn add(&mut self, outcome: &Outcome, is_of_subject: bool, is_reused: bool) {
-        let (n_requests, n_failed) = requests(outcome);
-        if !is_reused {
-            self.requests += u64::from(n_requests);
-            self.failed_requests += u64::from(n_failed);
+    fn add(&mut self, outcome: &Outcome, is_of_subject: bool, origin: Origin) {
+        self.live.get_or_insert_default();
+        let from_cache = self.from_cache.get_or_insert_default();
+        let answer = taken(outcome);
+        match (origin, answer) {
+            (Origin::Reused, Some((usage, cost_usd))) => from_cache.add(&usage, cost_usd),
+            (Origin::Paid, _) => self.pay(outcome),
+            (Origin::Shared, Some(_)) => self.shared += 1,
+            _ => {}
         }
-        let live = self.live.get_or_insert_default();
-        let Some((usage, cost_usd)) = taken(outcome) else { return };
-        if !is_reused {
-            live.add(&usage, cost_usd);
-        }
+        let Some((usage, cost_usd)) = answer else { return };
         if let Some(latency) = latency(outcome).filter(|_| is_of_subject) {
             self.subject_micros = self.subject_micros.saturating_add(micros(latency));
             self.subject_answers += 1;
@@ -394,6 +449,11 @@ impl Taken {
         if let Some(live) = &other.live {
             self.live.get_or_insert_default().merge(live);
         }
+        if let Some(from_cache) = &other.from_cache {
+            self.from_cache.get_or_insert_default().merge(from_cache);
+        }
+        self.shared += other.shared;
+        self.shared_rows += other.shared_rows;
         self.truncated += other.truncated;
     }
 }
@@ -490,10 +550,11 @@ fn count_of_run(artifact: &RunArtifact, key: &str) -> u64 {
 }
 
 impl Tally {
-    pub(crate) fn new(n_tasks: usize, n_variants: usize, layout: CaseLayout) -> Tally {
+    /// A tally of a run whose earlier processes have paid for something already.
+    pub(crate) fn new(n_tasks: usize, n_variants: usize, layout: CaseLayout, paid: Taken) -> Tally {
         Tally {
             layout,
-            whole: Mutex::default(),
+            whole: Mutex::new(paid),
             by_variant: (0..n_variants).map(|_| Mutex::default()).collect(),
             unpriced_models: Mutex::default(),
             given: (0..n_tasks).map(|_| Mutex::default()).collect(),
@@ -530,39 +591,46 @@ impl Tally {
     }
 
     /// Counts an outcome; `asked` is the model that was asked for.
-    pub(crate) fn add(&self, case_ix: CaseIx, site: StepSite, asked: &str, outcome: &Outcome, is_reused: bool) {
+    pub(crate) fn add(&self, case_ix: CaseIx, site: StepSite, asked: &str, outcome: &Outcome, origin: Origin) {
         let is_of_subject = site.asker.task().is_none() && Slot::numbered(site.slot) == Some(Slot::Subject);
-        let variant = self.layout.variant(case_ix).and_then(|it| self.by_variant.get(it));
-        for taken in [&self.whole].into_iter().chain(variant) {
-            taken.lock().unwrap_or_else(PoisonError::into_inner).add(outcome, is_of_subject, is_reused);
+        {
+            let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+            whole.add(outcome, is_of_subject, origin);
+            let is_of_row = is_of_subject && site.asker == Asker::Case && site.turn == 0;
+            whole.shared_rows += u64::from(is_of_row && origin == Origin::Shared);
+        }
+        // The whole has what earlier processes paid for; parts have it when a case uses it.
+        let origin = if origin == Origin::Logged { Origin::Paid } else { origin };
+        if let Some(variant) = self.layout.variant(case_ix).and_then(|it| self.by_variant.get(it)) {
+            variant.lock().unwrap_or_else(PoisonError::into_inner).add(outcome, is_of_subject, origin);
         }
         let is_silent = requests(outcome) == (0, 0) && taken(outcome).is_none();
         if is_silent {
             return;
         }
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        add_to_case(open.entry(case_ix).or_default(), outcome, is_reused);
+        add_to_case(open.entry(case_ix).or_default(), outcome, origin.is_reused());
         match site.asker.task().and_then(|it| self.given.get(it.index())) {
             Some(given) => {
                 let mut given = given.lock().unwrap_or_else(PoisonError::into_inner);
-                given.asked.get_or_insert_default().add(outcome, is_of_subject, is_reused);
+                given.asked.get_or_insert_default().add(outcome, is_of_subject, origin);
             }
             None => {
                 let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-                own.add(outcome, is_of_subject, is_reused);
+                own.add(outcome, is_of_subject, origin);
             }
         }
         if let Some(model) = model_of(outcome, asked) {
-            self.add_to_model(model, outcome, is_of_subject, is_reused);
+            self.add_to_model(model, outcome, is_of_subject, origin);
         }
     }
 
-    fn add_to_model(&self, model: &str, outcome: &Outcome, is_of_subject: bool, is_reused: bool) {
+    fn add_to_model(&self, model: &str, outcome: &Outcome, is_of_subject: bool, origin: Origin) {
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(of_model) = models.get_mut(model) {
-            of_model.add(outcome, is_of_subject, is_reused);
+            of_model.add(outcome, is_of_subject, origin);
         } else if models.len() <= MOST_MODELS {
-            models.entry(model.to_owned()).or_default().add(outcome, is_of_subject, is_reused);
+            models.entry(model.to_owned()).or_default().add(outcome, is_of_subject, origin);
         }
     }
 

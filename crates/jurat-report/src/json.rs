@@ -315,6 +315,8 @@ fn write_observed(members: &mut Members<'_>, observed: &Observed) {
     members.float("wall_ms", millis(observed.wall));
     members.number("answers", observed.n_answers);
     members.number("reused", observed.n_reused);
+    members.number("shared", observed.n_shared);
+    optional(observed.reused_cost_usd, |it| members.float("reused_cost_usd", it));
     optional(observed.oldest_reused_ms, |it| members.text("oldest_reused_at", &instant(it)));
     members.texts("served_by", &observed.served_by);
     members.number("tool_calls", observed.n_tool_calls);

@@ -1,6 +1,8 @@
 //! How a run ends: why cases could not be judged, what it spent and what it reused, what was not run, and how variants compare.
 
 use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jurat_format::value::{Val, Value, parse_json};
 use jurat_testkit::{Answer, Endpoint, Reply, Script};
@@ -81,6 +83,65 @@ fn what_is_reused_costs_nothing_now() {
     let observed = document(&folder.jurat(&["show", "--json"]).stdout);
     let spent = observed.get("observed").and_then(|it| it.get("spent")).expect("what was spent").clone();
     assert_eq!(spent.get("responses"), Some(&Val::I(0)));
+}
+
+/// The dollars behind some words.
+#[track_caller]
+fn dollars_after<'t>(text: &'t str, words: &str) -> &'t str {
+    let (_, rest) = text.split_once(words).unwrap_or_else(|| panic!("no `{words}` in {text}"));
+    rest.split([' ', '\n', ';']).next().unwrap_or_default()
+}
+
+#[test]
+fn rows_with_equal_requests_share_one_response() {
+    let endpoint = Endpoint::start(Script::new().reply(Reply::text("Yes.")));
+    let suite = format!(
+        "suite: s\nrecords: rows.jsonl\n\
+         models: {{ m: {{ model: openai/m, base_url: '{}', api_key_env: JUDGE_KEY, max_tokens: 100, price: {{ input: 100, output: 100 }} }} }}\n\
+         ask: {{ model: m, prompt: 'Is ${{n}} odd?' }}\n\
+         tasks: [{{ id: yes, field_path: response, operator: contains, expected_value: 'Yes' }}]\n",
+        endpoint.url()
+    );
+    let folder = Folder::with("suite.yaml", suite).and("rows.jsonl", "{\"n\": 1}\n".repeat(20));
+    let first = steady(&folder, &run(&folder, &[]).stdout);
+    assert_eq!(endpoint.stats().requests, 1);
+    assert!(
+        first.contains(" for 1 request with ") && first.contains("19 of 20 responses shared by equal requests"),
+        "{first}"
+    );
+    let note = "note: 19 rows make the same request as a row before and share its response, yet intervals count them as independent";
+    assert!(first.replace("\n  ", " ").contains(note), "{first}");
+    // What the cache saved is the price of one response, not of twenty.
+    let second = steady(&folder, &run(&folder, &[]).stdout);
+    assert!(second.contains("1 of 20 responses reused, the oldest T old, which cost $"), "{second}");
+    assert!(second.contains("; 19 shared by equal requests"), "{second}");
+    assert_eq!(dollars_after(&second, "which cost "), dollars_after(&first, "spent "));
+    let json = document(&folder.jurat(&["show", "--json"]).stdout);
+    let observed = json.get("observed").expect("what was observed");
+    assert_eq!((observed.get("reused"), observed.get("shared")), (Some(&Val::I(1)), Some(&Val::I(19))));
+}
+
+/// A run is all of its processes: what the first paid for in vain is in what the second reports.
+#[test]
+fn a_resumed_run_reports_the_requests_of_all_its_processes() {
+    let is_broken = Arc::new(AtomicBool::new(true));
+    let broken = Arc::clone(&is_broken);
+    let endpoint = Endpoint::start(Script::answering(move |_| match broken.load(Ordering::Relaxed) {
+        true => Answer::raw(401, "application/json", "{\"error\": {\"message\": \"no such key\"}}".to_owned()),
+        false => Reply::text("{\"ok\": true}").into(),
+    }));
+    let folder = judged(&endpoint, 30);
+    let stopped = run(&folder, &["-j", "1"]);
+    assert!(stopped.stdout.contains("the same command resumes this run"), "{}", stopped.stdout);
+    let n_failed = endpoint.stats().requests;
+    is_broken.store(false, Ordering::Relaxed);
+    let resumed = run(&folder, &["-j", "1"]);
+    let (n_requests, failed) = (endpoint.stats().requests, format!("{n_failed} failed"));
+    assert_eq!(n_requests, n_failed + 30);
+    assert!(resumed.stdout.contains(&format!(" for {n_requests} requests ({failed}) with ")), "{}", resumed.stdout);
+    // The same again, resumed from what is complete, asks nothing and is another run.
+    let again = run(&folder, &["-j", "1"]);
+    assert!(again.stdout.contains("30 of 30 responses reused"), "{}", again.stdout);
 }
 
 #[test]

@@ -255,6 +255,10 @@ pub struct Observed {
     pub n_reused_tool_calls: u64,
     /// What this run spent itself; nothing for runs of versions that did not record it.
     pub spent: Option<Spent>,
+    /// What the reused responses cost when they were paid for, as far as that is known.
+    pub reused_cost_usd: Option<f64>,
+    /// Responses that are those of another case as well, because both make the same request.
+    pub n_shared: u64,
     /// How many requests were made.
     pub n_requests: u64,
     /// How many of them failed.

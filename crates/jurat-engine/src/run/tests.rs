@@ -24,7 +24,7 @@ use super::{Job, Mode, Ran, Target, not_before, run};
 use crate::perform::{Call, LocalFuture, Perform, Performer};
 use crate::rows::Selection;
 use crate::stopping::StopWatch;
-use crate::tally::Tally;
+use crate::tally::{Origin, Taken, Tally};
 use crate::{Progress, Roles, RunError, Stop};
 
 /// Four rows, each with two judges of which the second waits for the first.
@@ -339,10 +339,10 @@ fn what_a_row_takes_counts_for_no_subject_of_scenarios() {
     let subject = |name: &str| Variant { subject: name.to_owned(), ..Variant::default() };
     let variants = [subject("one"), subject("two")];
     let layout = plan.layout(variants.len());
-    let tally = Tally::new(plan.tasks.len(), variants.len(), layout);
+    let tally = Tally::new(plan.tasks.len(), variants.len(), layout, Taken::default());
     for (source, variant) in [(CaseSource::Row(0), 0), (CaseSource::Scenario(0), 1)] {
         let site = StepSite { asker: Asker::Case, slot: 0, turn: 0 };
-        tally.add(layout.case(source, variant), site, "", &Outcome::Answer(Box::new(Answer::new("yes"))), false);
+        tally.add(layout.case(source, variant), site, "", &Outcome::Answer(Box::new(Answer::new("yes"))), Origin::Paid);
     }
     let answers = |body: &str| serde_json::from_str::<serde_json::Value>(body).expect("it is JSON")["answers"].clone();
     let counted: Vec<_> = tally.rows(&variants).iter().map(|it| answers(&it.body)).collect();

@@ -326,6 +326,8 @@ fn observed(view: &RunView, whole: Option<&Whole>) -> Result<Observed, ViewError
         n_answers: taken.map_or(stats.asked, |it| it.all.n),
         n_reused: taken.and_then(Taken::reused).unwrap_or(stats.reused),
         spent: taken.and_then(Taken::spent),
+        reused_cost_usd: taken.and_then(Taken::reused_cost_usd),
+        n_shared: taken.map_or(0, Taken::shared),
         oldest_reused_ms: stats.oldest_reused_ms,
         served_by,
         n_tool_calls: stats.tool_calls,
@@ -341,6 +343,7 @@ fn observed(view: &RunView, whole: Option<&Whole>) -> Result<Observed, ViewError
             options.unsafe_host.then(|| ON_HOST.to_owned()),
             options.batch.then(|| IN_BATCHES.to_owned()),
             taken.and_then(truncated),
+            taken.and_then(shared_rows),
             whole.and_then(|it| unpriced(&it.unpriced_models)),
         ]
         .into_iter()
@@ -360,6 +363,18 @@ fn truncated(taken: &Taken) -> Option<String> {
     let were = if taken.truncated == 1 { "response was" } else { "responses were" };
     let cut_off = || format!("{} {were} cut off at `max_tokens`; raise it, or judge with care", taken.truncated);
     (taken.truncated > 0).then(cut_off)
+}
+
+/// That rows were answered together, which the interval of their pass rate does not know.
+fn shared_rows(taken: &Taken) -> Option<String> {
+    let (n, are) = (taken.shared_rows, if taken.shared_rows == 1 { "row makes" } else { "rows make" });
+    let not_independent = || {
+        format!(
+            "{n} {are} the same request as a row before and share its response, yet intervals count them as independent; \
+             remove repeated rows, or name what they have in common as `cluster_by`"
+        )
+    };
+    (n > 0).then(not_independent)
 }
 
 /// Which models have no price, and how to give one.

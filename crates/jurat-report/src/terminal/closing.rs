@@ -121,7 +121,7 @@ pub(crate) fn totals(run: &RunReport) -> String {
 fn spent(run: &RunReport, scope: Scope) -> Option<String> {
     let observed = &run.observed;
     if let Some(spent) = observed.spent.filter(|_| scope.has_observed()) {
-        let parts: Vec<String> = [now(&spent, observed), reused(run, &spent)].into_iter().flatten().collect();
+        let parts: Vec<String> = [now(&spent, observed), reused(observed)].into_iter().flatten().collect();
         return (!parts.is_empty()).then(|| parts.join("; "));
     }
     let mut parts = Vec::new();
@@ -166,8 +166,7 @@ fn now(spent: &Spent, observed: &Observed) -> Option<String> {
     }
 }
 
-fn reused(run: &RunReport, spent: &Spent) -> Option<String> {
-    let observed = &run.observed;
+fn reused(observed: &Observed) -> Option<String> {
     let mut parts = Vec::new();
     if observed.n_reused > 0 {
         let mut part = format!("{} of {} reused", grouped(observed.n_reused), counted(observed.n_answers, "response"));
@@ -175,11 +174,18 @@ fn reused(run: &RunReport, spent: &Spent) -> Option<String> {
             let age = Duration::from_millis(observed.started_at_ms.saturating_sub(oldest));
             part += &format!(", the oldest {} old", words::span(age));
         }
-        let before = run.cost_usd.unwrap_or(0.0) - spent.cost_usd.unwrap_or(0.0);
-        if before > 0.0 {
-            part += &format!(", which cost {} then", words::money(before));
+        if let Some(cost) = observed.reused_cost_usd.filter(|it| *it > 0.0) {
+            part += &format!(", which cost {} then", words::money(cost));
         }
         parts.push(part);
+    }
+    if observed.n_shared > 0 {
+        let of = if observed.n_reused > 0 {
+            String::new()
+        } else {
+            format!(" of {}", counted(observed.n_answers, "response"))
+        };
+        parts.push(format!("{}{of} shared by equal requests", grouped(observed.n_shared)));
     }
     if observed.n_tool_calls > 0 {
         let mut part = counted(observed.n_tool_calls, "tool call");

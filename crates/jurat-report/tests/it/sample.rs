@@ -129,6 +129,8 @@ fn observed() -> Observed {
         n_answers: 18,
         n_reused: 12,
         oldest_reused_ms: Some(1_794_765_845_123 - 3 * 86_400_000),
+        reused_cost_usd: Some(0.0002),
+        n_shared: 3,
         served_by: vec!["gemini-2.5-flash-lite-001".to_owned()],
         n_tool_calls: 3,
         n_reused_tool_calls: 1,

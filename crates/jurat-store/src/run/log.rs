@@ -52,6 +52,23 @@ impl RunLog {
         Ok(found.map(|it| Logged { key: it.key, outcome: it.outcome, attempt: it.attempt, reused: it.reused }))
     }
 
+    /// The outcome of each request that the run made, with its kind; what it took from elsewhere is left out.
+    pub fn each_paid(&self, mut take: impl FnMut(&str, &str)) -> Result<(), RunFileError> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = || {
+            let mut select = connection.prepare(
+                "SELECT kind, outcome FROM site JOIN effect ON effect.id = site.effect WHERE NOT reused ORDER BY effect.id",
+            )?;
+            let mut rows = select.query([])?;
+            while let Some(row) = rows.next()? {
+                let kind: String = row.get(0)?;
+                take(&kind, &StoredText::read(row.get_ref(1)?)?);
+            }
+            Ok::<_, Fault>(())
+        };
+        Ok(read().map_err(|it| it.at(&self.path, "effect"))?)
+    }
+
     /// The bytes of an image, audio or a document that was sent in the run.
     pub fn media(&self, digest: &MediaDigest) -> Result<Option<Vec<u8>>, RunFileError> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);

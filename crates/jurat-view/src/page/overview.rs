@@ -4,7 +4,7 @@ use jurat_core::report::plan::PlanReport;
 use jurat_core::report::{RunReport, TaskTotal};
 use jurat_engine::view::RunListing;
 use jurat_engine::view::query::{Latencies, Sort, quoted_name};
-use jurat_report::{cost, counted, duration, grouped, rate, short_cost};
+use jurat_report::{cost, counted, duration, grouped, money, rate, short_cost};
 use maud::{Markup, html};
 
 use super::runs::{self, Previous};
@@ -82,11 +82,19 @@ pub(crate) fn when(report: &RunReport) -> Markup {
     html! {
         (moment(observed.started_at_ms))
         " · " (duration(observed.wall)) @if observed.resumed { " of the last process" }
-        @if let Some(cost) = cost(report.cost_usd, report.n_unpriced) { " · " (cost) }
+        @if let Some(cost) = cost(report.cost_usd, report.n_unpriced) { " · " (cost) (spent_now(report)) }
         @if observed.n_answers > 0 {
             " · " (counted(observed.n_answers, "response")) ", " (grouped(observed.n_reused)) " reused"
+            @if observed.n_shared > 0 { ", " (grouped(observed.n_shared)) " shared" }
         }
     }
+}
+
+/// What the run itself paid, where that is not what its responses cost: it reused some, or cases share them.
+fn spent_now(report: &RunReport) -> String {
+    let spent = report.observed.spent.map(|it| it.cost_usd.unwrap_or(0.0));
+    let other = spent.filter(|it| (it - report.cost_usd.unwrap_or(0.0)).abs() > 1e-9);
+    other.map(|it| format!(", {} spent by this run", money(it))).unwrap_or_default()
 }
 
 fn head(report: &RunReport) -> Markup {
@@ -182,7 +190,7 @@ fn tiles(page: &OverviewPage) -> Markup {
     let within = |share: f64| page.latencies.as_ref().and_then(|it| it.quantile(share)).map(duration);
     let tokens = report.usage.input + report.usage.output;
     let tiles = [
-        (short_cost(report.cost_usd, report.n_unpriced), "cost".to_owned()),
+        (short_cost(report.cost_usd, report.n_unpriced), format!("cost{}", spent_now(report))),
         ((tokens > 0).then(|| grouped(tokens)), format!("tokens, {} of them output", grouped(report.usage.output))),
         (
             (observed.n_answers > 0).then(|| grouped(observed.n_answers)),

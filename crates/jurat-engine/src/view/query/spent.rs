@@ -10,7 +10,7 @@ use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_store::run::{CaseTaken, Column, StoredEffect};
 
 use crate::latencies::Latencies;
-use crate::tally::{AskedOf, Given, Whole, add_to_case, model_of};
+use crate::tally::{AskedOf, Given, Origin, Whole, add_to_case, model_of};
 use crate::view::{RunView, ViewError, totals};
 
 /// What the answers of a case, a task or a model took.
@@ -131,11 +131,12 @@ fn added_up(view: &RunView) -> Result<Spending, ViewError> {
     for effect in view.reader().effects() {
         let effect = effect?;
         let outcome = outcome(&effect)?;
+        let origin = if effect.reused { Origin::Reused } else { Origin::Paid };
         if let Some(model) = model_of(&outcome, &effect.model) {
-            models.entry(model.to_owned()).or_insert_with(AskedOf::default).add(&outcome, false, effect.reused);
+            models.entry(model.to_owned()).or_insert_with(AskedOf::default).add(&outcome, false, origin);
         }
         let task = effect.site.asker.task().map(|it| it.0);
-        tasks.entry(task).or_insert_with(AskedOf::default).add(&outcome, false, effect.reused);
+        tasks.entry(task).or_insert_with(AskedOf::default).add(&outcome, false, origin);
     }
     tasks.retain(|_, it| *it != AskedOf::default());
     Ok(Spending::of(tasks, models))
