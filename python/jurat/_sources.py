@@ -8,6 +8,7 @@ from os import PathLike, fspath, getcwd
 from os.path import isfile, join
 from typing import Any
 
+from jurat._downloads import downloaded, is_address
 from jurat.errors import UsageError
 
 __all__ = ["file_of", "opened"]
@@ -42,22 +43,18 @@ def _rows(batches: Any) -> Iterator[dict[str, Any]]:
 
 
 def file_of(rows: Any) -> str | None:
-    """The path of a file of rows; `None` when they are something else.
+    """The path of a file of rows, which is downloaded from an address; `None` when they are something else.
 
     Raises:
-        UsageError: It is an address, or there is no such file.
+        UsageError: There is no such file, or nothing at the address.
     """
     if not isinstance(rows, (str, PathLike)):
         return None
     path = fspath(rows)
     if isinstance(path, bytes):
         path = path.decode()
-    scheme, sign, _ = path.partition("://")
-    if sign and scheme.isalnum():
-        raise UsageError(
-            f"rows are not read from addresses such as `{path}`: download the file and give its path, or give what reads it,"
-            f" for example `polars.scan_parquet({path!r})` or a dataset of pyarrow"
-        )
+    if is_address(path):
+        path = downloaded(path)
     if not isfile(path):
         raise UsageError(f"rows are read from a path, and there is no file `{path}`; give one of JSON lines, JSON, CSV or Parquet")
     return join(getcwd(), path)

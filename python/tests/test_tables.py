@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import datetime
+import functools
+import http.server
+import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pandas
 import polars
 import pyarrow
@@ -65,11 +71,77 @@ def test_rows_of_a_file_for_a_suite(tmp_path: Path) -> None:
     assert suite.run(tmp_path / "rows.jsonl").pass_rate == 0.5
 
 
-def test_addresses_and_files_that_are_not_there_are_refused() -> None:
-    with pytest.raises(UsageError, match="rows are not read from addresses such as `https://example.org/rows.jsonl`: download the file"):
-        jurat.evaluate(double, "https://example.org/rows.jsonl", [SAME])
+def test_files_that_are_not_there_are_refused() -> None:
     with pytest.raises(UsageError, match="there is no file `rows.jsonl`"):
         jurat.evaluate(double, "rows.jsonl", [SAME])
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Path]]:
+    """The address of a folder, the folder, and an empty cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "served"
+    folder.mkdir()
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", folder
+        server.shutdown()
+        thread.join()
+
+
+def downloads(tmp_path: Path) -> list[str]:
+    return sorted(it.name.split("-", 1)[1] for it in (tmp_path / "cache/jurat/downloads").iterdir())
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_rows_at_an_address(ending: str, served: tuple[str, Path], tmp_path: Path) -> None:
+    address, folder = served
+    frame = polars.DataFrame(ROWS)
+    (frame.write_ndjson if ending == "jsonl" else frame.write_parquet)(folder / f"rows.{ending}")
+    assert verdicts(f"{address}/rows.{ending}") == EXPECTED
+    assert verdicts(f"{address}/rows.{ending}?signature=secret") == EXPECTED
+    assert downloads(tmp_path) == [f"rows.{ending}"], "equal content is one file"
+    frame.filter(polars.col("n") < 2).write_ndjson(folder / "rows.jsonl")
+    assert verdicts(f"{address}/rows.jsonl") == EXPECTED[:2], "a file that changed is read as it is now"
+    assert len(downloads(tmp_path)) == 2
+
+
+def test_rows_at_an_address_that_fsspec_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with fsspec.open("memory://bucket/rows.jsonl", "wb") as file:
+        file.write(polars.DataFrame(ROWS).write_ndjson().encode())
+    assert verdicts("memory://bucket/rows.jsonl") == EXPECTED
+    with pytest.raises(UsageError, match="rows cannot be read from `memory://bucket/none.jsonl`"):
+        jurat.evaluate(double, "memory://bucket/none.jsonl", [SAME])
+    with pytest.raises(UsageError, match="rows cannot be read from `nowhere://bucket/rows.jsonl`: .*nowhere"):
+        jurat.evaluate(double, "nowhere://bucket/rows.jsonl", [SAME])
+
+
+def test_rows_at_the_address_of_a_local_file(tmp_path: Path) -> None:
+    path = tmp_path / "some rows.jsonl"
+    polars.DataFrame(ROWS).write_ndjson(path)
+    assert verdicts(path.as_uri()) == EXPECTED
+
+
+def test_addresses_that_cannot_be_read_are_refused_without_their_secrets(
+    served: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, _ = served
+    with pytest.raises(UsageError, match="rows cannot be read from `http://127.0.0.1:[0-9]+/none.jsonl`: the server returned 404") as raised:
+        jurat.evaluate(double, f"{address}/none.jsonl?signature=secret", [SAME])
+    assert "secret" not in str(raised.value)
+    # A port that was given back answers nothing.
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    with pytest.raises(UsageError, match="rows cannot be read from `http://127.0.0.1:[0-9]+/rows.jsonl`: "):
+        jurat.evaluate(double, f"http://user:secret@127.0.0.1:{port}/rows.jsonl", [SAME])
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(UsageError, match="rows at `s3://bucket/rows.parquet` are read with fsspec, which is not installed"):
+        jurat.evaluate(double, "s3://bucket/rows.parquet", [SAME])
+    assert downloads(tmp_path) == [], "nothing is left of what failed"
 
 
 @pytest.fixture
