@@ -90,7 +90,9 @@ def _engine(address: str | None, workers: int | None) -> _shards.Engine:
             ray.init(address=address) if address else ray.init()
         # Only a lost worker is a reason to try again: what the command says is the same every time.
         task = ray.remote(num_cpus=1, max_retries=-1, retry_exceptions=False)(_shards.Job.run)
-        waiting, running, ended = list(shards), [], []
+        waiting = list(shards)
+        running: list[Any] = []
+        ended: list[_shards.Ended] = []
         while waiting or running:
             while waiting and len(running) < (workers or len(shards)):
                 running.append(task.remote(job, waiting.pop(0)))

@@ -412,7 +412,7 @@ class Suite:
         return f"<div>{self._suite.plan_svg()}<pre>{html.escape(self._suite.warning_text)}</pre></div>"
 
 
-def evaluate_batch(suite: Suite, batch: Any, *, keep: batches.Keep = "failed", **options: Unpack[RunOptions]) -> Any:
+def evaluate_batch(suite: Suite, batch: Any, /, *, keep: batches.Keep = "failed", **options: Unpack[RunOptions]) -> Any:
     """Judges a batch of Arrow and returns the result of each task of each row, as a batch of pyarrow. Nothing is stored.
 
     It keeps nothing between calls, connections included: for many batches, `Suite.evaluator` does the same once.

@@ -74,6 +74,12 @@ def test_help_shows_the_options_of_a_run_as_keywords() -> None:
         assert "\n    limit: Run at most this number of rows.\n" in inspect.cleandoc(function.__doc__ or "")
 
 
+def test_the_types_of_the_package_fit() -> None:
+    command = [sys.executable, "-m", "mypy", "python/jurat"]
+    checked = subprocess.run(command, capture_output=True, text=True, cwd=PAGE.parents[2])
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
 def test_types_are_complete(tmp_path: Path) -> None:
     if "site-packages" not in jurat.__file__:
         pytest.skip("pyright looks at packages that are installed")
