@@ -113,17 +113,32 @@ pub(crate) struct Shares {
     began_at_ms: u64,
     /// The first bytes of the keys of older responses that a case used.
     used: RefCell<HashSet<i64>>,
+    /// The same of the requests that a resumed run made. The journal is written before the log of the run: of a process that was killed it may have
+    /// responses that the log does not.
+    paid: Option<RefCell<HashSet<i64>>>,
 }
 
 impl Shares {
     pub(crate) fn since(began_at_ms: u64) -> Shares {
-        Shares { began_at_ms, used: RefCell::default() }
+        Shares { began_at_ms, used: RefCell::default(), paid: None }
+    }
+
+    pub(crate) fn resumed(began_at_ms: u64, paid: impl IntoIterator<Item = EffectKey>) -> Shares {
+        let paid = paid.into_iter().map(|it| it.prefix()).collect();
+        Shares { paid: Some(RefCell::new(paid)), ..Shares::since(began_at_ms) }
+    }
+
+    /// Notes that a resumed run paid for a request; whether that is news.
+    fn note_paid(&self, key: &EffectKey) -> bool {
+        self.paid.as_ref().is_some_and(|it| it.borrow_mut().insert(key.prefix()))
     }
 
     /// Who paid for a response that was there, given at this time if that is known.
     fn origin(&self, key: &EffectKey, at_ms: Option<u64>) -> Origin {
-        let is_own = at_ms.is_some_and(|it| it >= self.began_at_ms);
-        if is_own || !self.used.borrow_mut().insert(key.prefix()) { Origin::Shared } else { Origin::Reused }
+        if at_ms.is_some_and(|it| it >= self.began_at_ms) {
+            return if self.note_paid(key) { Origin::Paid } else { Origin::Shared };
+        }
+        if self.used.borrow_mut().insert(key.prefix()) { Origin::Reused } else { Origin::Shared }
     }
 
     fn origin_of_logged(&self, logged: &Logged, outcome: &Outcome) -> Origin {
@@ -406,6 +421,7 @@ impl Effects<'_> {
         if let Some(endpoint) = performer.endpoint {
             self.breaker.note(endpoint, &outcome);
         }
+        self.shares.note_paid(&key);
         Ok(Found { is_awaited, ..found(outcome, Origin::Paid, attempt) })
     }
 

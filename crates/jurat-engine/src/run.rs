@@ -12,6 +12,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use jurat_core::effect::EffectKey;
+use jurat_core::effect::wire::read_outcome;
 use jurat_core::plan::Plan;
 use jurat_core::suite::Records;
 use jurat_core::verdict::StopReason;
@@ -236,7 +238,11 @@ impl Going<'_> {
         let part = job.shard.map(|it| &it.part);
         let rows = rows.within(part);
         let layout = job.plan.layout(job.variants.len());
-        let paid = self.log.map(paid_before).transpose()?.unwrap_or_default();
+        let before = self.log.map(paid_before).transpose()?;
+        let (paid, shares) = match before {
+            Some((paid, keys)) => (paid, Shares::resumed(self.began_at_ms, keys)),
+            None => (Taken::default(), Shares::since(self.began_at_ms)),
+        };
         progress.nano_usd.store(paid.nano_usd(), Ordering::Relaxed);
         let tally = Tally::new(job.plan.tasks.len(), job.variants.len(), layout, paid);
         let store = CaseStore {
@@ -358,7 +364,7 @@ impl Going<'_> {
             // The threads hold what they need; when they end, the channels close.
             drop((waiting, lane));
             if asks {
-                self.ask_all(rows, store, most_open, arriving).unwrap_or_else(fail);
+                self.ask_all(rows, store, shares, most_open, arriving).unwrap_or_else(fail);
             }
             // The deadline is no longer waited for when the last of these is gone, and progress is no longer reported.
             drop((ended, saying));
@@ -380,6 +386,7 @@ impl Going<'_> {
         &self,
         rows: &Rows<'_>,
         store: CaseStore<'_>,
+        shares: Shares,
         most_open: usize,
         arriving: tokio::sync::mpsc::Receiver<Vec<OpenCase>>,
     ) -> Result<(), RunError> {
@@ -410,7 +417,7 @@ impl Going<'_> {
                 .unwrap_or(NonZeroU64::MIN),
             in_flight: RefCell::new(HashMap::new()),
             activity: Activity::default(),
-            shares: Shares::since(began_at_ms),
+            shares,
         };
         let lane = EffectLane {
             rows,
@@ -463,16 +470,17 @@ impl Going<'_> {
     }
 }
 
-/// What earlier processes of a run paid for, failed requests and responses that no case uses included.
-fn paid_before(log: &RunLog) -> Result<Taken, RunError> {
-    let mut paid = Taken::default();
-    log.each_paid(|kind, outcome| {
+/// What earlier processes of a run paid for, failed requests and responses that no case uses included, and the keys of their requests.
+fn paid_before(log: &RunLog) -> Result<(Taken, Vec<EffectKey>), RunError> {
+    let (mut paid, mut keys) = (Taken::default(), Vec::new());
+    log.each_paid(|key, kind, outcome| {
+        keys.push(key);
         // What cannot be read is asked for again, and reported there.
-        if let Ok(outcome) = jurat_core::effect::wire::read_outcome(kind, outcome) {
+        if let Ok(outcome) = read_outcome(kind, outcome) {
             paid.pay(&outcome);
         }
     })?;
-    Ok(paid)
+    Ok((paid, keys))
 }
 
 /// Counts the labels of tasks that gave very many from what is stored, so that which of them are named does not depend on the order in which they came.

@@ -223,6 +223,11 @@ impl<'r> Trial<'r> {
             let is_begun = run.has_head();
             assert_eq!(run.ended().as_deref(), is_begun.then_some("done"), "trial {number}");
         }
+        let begun: Vec<Snapshot> = self.runs().into_iter().filter(Snapshot::has_head).collect();
+        if let [run] = &begun[..] {
+            let paid = "SELECT json_extract(body, '$.live.answers') FROM summary WHERE task = 0 AND slice = ''";
+            assert_eq!(run.number(paid), self.reference.prompts.len() as u64, "trial {number}: all processes paid for");
+        }
     }
 
     fn endpoint(&self) -> Process {

@@ -52,17 +52,17 @@ impl RunLog {
         Ok(found.map(|it| Logged { key: it.key, outcome: it.outcome, attempt: it.attempt, reused: it.reused }))
     }
 
-    /// The outcome of each request that the run made, with its kind; what it took from elsewhere is left out.
-    pub fn each_paid(&self, mut take: impl FnMut(&str, &str)) -> Result<(), RunFileError> {
+    /// The key, kind and outcome of each request that the run made; what it took from elsewhere is left out.
+    pub fn each_paid(&self, mut take: impl FnMut(EffectKey, &str, &str)) -> Result<(), RunFileError> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let mut read = || {
             let mut select = connection.prepare(
-                "SELECT kind, outcome FROM site JOIN effect ON effect.id = site.effect WHERE NOT reused ORDER BY effect.id",
+                "SELECT key, kind, outcome FROM site JOIN effect ON effect.id = site.effect WHERE NOT reused ORDER BY effect.id",
             )?;
             let mut rows = select.query([])?;
             while let Some(row) = rows.next()? {
-                let kind: String = row.get(0)?;
-                take(&kind, &StoredText::read(row.get_ref(1)?)?);
+                let (key, kind): ([u8; 32], String) = (row.get(0)?, row.get(1)?);
+                take(EffectKey(key), &kind, &StoredText::read(row.get_ref(2)?)?);
             }
             Ok::<_, Fault>(())
         };
