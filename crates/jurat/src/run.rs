@@ -1,5 +1,6 @@
 //! A run that is over, read back from its file: totals, cases, tasks, and reports of them.
 
+use std::cell::OnceCell;
 use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use jurat_engine::view::{Detailed, RunView, StoredOutcome, Variant, ViewError, l
 use jurat_report::columns::{Column, Datum, columns, rows};
 use jurat_report::{Scope, Style, explanation};
 use jurat_store::Project;
-use jurat_store::run::{Packed, StoredCase, pack};
+use jurat_store::run::{CaseRanges, Packed, StoredCase, pack};
 
 use crate::export::{Export, TextOptions, unknown};
 use crate::format::{Format, JSON};
@@ -58,6 +59,8 @@ pub struct Run {
     view: RunView,
     report: RunReport,
     tasks: Arc<[TaskTotal]>,
+    /// Which cases it has, once a place among them was asked for.
+    ranges: OnceCell<CaseRanges>,
 }
 
 impl Run {
@@ -117,7 +120,7 @@ impl Run {
             report.corrected = corrections(&view, &report.tasks, &calibrations);
         }
         let tasks = report.tasks.clone().into();
-        Ok(Run { view, report, tasks })
+        Ok(Run { view, report, tasks, ranges: OnceCell::new() })
     }
 
     pub(crate) fn set_corrected(&mut self, totals: Vec<CorrectedTotal>) {
@@ -216,10 +219,11 @@ impl Run {
 
     /// The cases in the order of the rows, read one by one.
     pub fn cases(&self) -> impl Iterator<Item = Result<Case, Error>> + '_ {
-        self.cases_from(0..u64::MAX)
+        self.stored_cases(CaseIx::ALL)
     }
 
-    /// The cases with these places, counted from 0.
+    /// The cases with these places among those of the run, counted from 0. A run of some rows has no empty places: the first row that
+    /// `--filter` selected has place 0.
     ///
     /// ```
     /// # use jurat::{Assertion, RunOptions, Suite, compare::exists};
@@ -233,10 +237,25 @@ impl Run {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cases_from(&self, places: Range<u64>) -> impl Iterator<Item = Result<Case, Error>> + '_ {
-        self.view
-            .reader()
-            .cases(CaseIx(places.start)..CaseIx(places.end))
-            .map(|stored| self.read_case(&stored.map_err(|error| unreadable(error.into()))?))
+        let (range, failed) = match self.range(places) {
+            Ok(range) => (range, None),
+            Err(error) => (CaseIx(0)..CaseIx(0), Some(Err(error))),
+        };
+        failed.into_iter().chain(self.stored_cases(range))
+    }
+
+    fn stored_cases(&self, range: Range<CaseIx>) -> impl Iterator<Item = Result<Case, Error>> + '_ {
+        let cases = self.view.reader().cases(range);
+        cases.map(|stored| self.read_case(&stored.map_err(|error| unreadable(error.into()))?))
+    }
+
+    /// The cases that have these places.
+    fn range(&self, places: Range<u64>) -> Result<Range<CaseIx>, Error> {
+        if self.ranges.get().is_none() {
+            let ranges = self.view.reader().case_ranges().map_err(|error| unreadable(error.into()))?;
+            _ = self.ranges.set(ranges);
+        }
+        Ok(self.ranges.get().expect("it was set above").at(places))
     }
 
     /// The cases with this id, found by the index of the file: one for each subject, prompt and repetition. None when there are none.
@@ -314,8 +333,8 @@ impl Run {
         self.view.answered_rows().map(|row| row.map(Value).map_err(unreadable))
     }
 
-    /// The result of each task of each case, in the [columns](Run::columns) of the formats for data, for the cases in a range. Returns how many cases
-    /// there were.
+    /// The result of each task of each case, in the [columns](Run::columns) of the formats for data, for the cases with these
+    /// [places](Run::cases_from). Returns how many cases there were.
     ///
     /// ```
     /// # use jurat::{Assertion, Datum, Run, RunOptions, Suite, compare::exists};
@@ -333,10 +352,10 @@ impl Run {
     /// assert_eq!(verdicts, ["passed"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_rows(&self, cases: Range<u64>, each: &mut dyn FnMut(&[Datum<'_>])) -> Result<u64, Error> {
+    pub fn read_rows(&self, places: Range<u64>, each: &mut dyn FnMut(&[Datum<'_>])) -> Result<u64, Error> {
         let columns: Vec<&Column> = Run::columns().collect();
         let mut n_cases = 0;
-        for case in self.view.cases(CaseIx(cases.start)..CaseIx(cases.end), Detailed::Tasks) {
+        for case in self.view.cases(self.range(places)?, Detailed::Tasks) {
             let case = case.map_err(unreadable)?;
             n_cases += 1;
             for row in rows(&self.report, &case) {
@@ -348,8 +367,8 @@ impl Run {
         Ok(n_cases)
     }
 
-    /// The cases in a range with the results of their tasks, by what the file alone says: no row is read, and nothing is concluded again. Returns how many
-    /// cases there were.
+    /// The cases with these [places](Run::cases_from) and the results of their tasks, by what the file alone says: no row is read, and nothing is concluded
+    /// again. Returns how many cases there were.
     ///
     /// ```
     /// # use jurat::{Assertion, Run, RunOptions, Suite, compare::exists};
@@ -362,8 +381,8 @@ impl Run {
     /// assert_eq!(verdicts, ["passed"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_outcomes(&self, cases: Range<u64>, each: &mut dyn FnMut(StoredOutcome<'_>)) -> Result<u64, Error> {
-        self.view.read_outcomes(CaseIx(cases.start)..CaseIx(cases.end), each).map_err(unreadable)
+    pub fn read_outcomes(&self, places: Range<u64>, each: &mut dyn FnMut(StoredOutcome<'_>)) -> Result<u64, Error> {
+        self.view.read_outcomes(self.range(places)?, each).map_err(unreadable)
     }
 
     /// The prompts, subjects and repetitions that each row is made into; empty for rows that were answered before.

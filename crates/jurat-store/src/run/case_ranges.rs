@@ -24,6 +24,27 @@ impl CaseRanges {
         Ok(CaseRanges(joined(ranges)))
     }
 
+    /// From the first to behind the last of the cases that have these places among them, counted from 0: a run of some rows has gaps in between.
+    pub fn at(&self, places: Range<u64>) -> Range<CaseIx> {
+        let end = self.nth(places.end.saturating_sub(1)).map_or(u64::MAX, |it| it + 1);
+        match self.nth(places.start) {
+            Some(first) if places.start < places.end => CaseIx(first)..CaseIx(end),
+            _ => CaseIx(0)..CaseIx(0),
+        }
+    }
+
+    fn nth(&self, place: u64) -> Option<u64> {
+        let mut rest = place;
+        for it in &self.0 {
+            let n = it.end - it.start;
+            if rest < n {
+                return Some(it.start + rest);
+            }
+            rest -= n;
+        }
+        None
+    }
+
     /// Whether a case is among them.
     pub fn contains(&self, CaseIx(case): CaseIx) -> bool {
         let before = self.0.partition_point(|it| it.end <= case);
@@ -77,6 +98,16 @@ mod tests {
             let held: BTreeSet<u64> = (0..70).filter(|it| ranges.contains(CaseIx(*it))).collect();
             prop_assert!(ranges.0.windows(2).all(|it| it[0].end < it[1].start), "{:?}", ranges);
             prop_assert_eq!(held, cases);
+        }
+
+        #[test]
+        fn places_leave_no_case_out(cases in proptest::collection::btree_set(0_u64..60, 0..40), from in 0_u64..45, n in 0_u64..20) {
+            let ranges = CaseRanges(joined(cases.iter().map(|it| *it..*it + 1).collect()));
+            let at = ranges.at(from..from + n);
+            let found: Vec<u64> = cases.iter().copied().filter(|it| (at.start.0..at.end.0).contains(it)).collect();
+            let expected: Vec<u64> = cases.iter().copied().skip(from as usize).take(n as usize).collect();
+            prop_assert_eq!(found, expected);
+            prop_assert_eq!(ranges.at(0..u64::MAX).start.0, cases.first().copied().unwrap_or(0));
         }
     }
 }
