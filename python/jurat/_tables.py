@@ -10,6 +10,7 @@ from jurat._counts import Counts
 
 if TYPE_CHECKING:
     import datetime
+    from collections.abc import Iterator
 
     import pandas
     import polars
@@ -143,3 +144,38 @@ class Tables:
         import polars
 
         return polars.DataFrame(self._run.arrow(details, has_views=True))
+
+    def lazy(self, *, details: bool = False) -> polars.LazyFrame:
+        """The same as a lazy frame of Polars, read from the file of the run while a query is collected.
+
+        A query holds the columns that it uses of some cases at a time, so its memory does not grow with the run.
+
+        ```python
+        failed = run.lazy().filter(polars.col("verdict") == "failed").group_by("task").len().collect()
+        ```
+
+        Args:
+            details: As for `to_arrow`.
+
+        Returns:
+            A row for each task of each case.
+
+        Raises:
+            ImportError: Polars is not installed.
+            ReadError: The run cannot be read.
+        """
+        import polars
+        from polars.io.plugins import register_io_source
+
+        def parts(with_columns: list[str] | None, predicate: polars.Expr | None, n_rows: int | None, batch_size: int | None) -> Iterator[polars.DataFrame]:
+            for batch in self._run.parts(details):
+                part = polars.DataFrame(batch)
+                part = part if predicate is None else part.filter(predicate)
+                part = part if with_columns is None else part.select(with_columns)
+                part = part if n_rows is None else part.head(n_rows)
+                n_rows = n_rows if n_rows is None else n_rows - part.height
+                yield part
+                if n_rows == 0:
+                    return
+
+        return register_io_source(parts, schema=polars.DataFrame(self._run.parts(details).empty()).schema, is_pure=True)

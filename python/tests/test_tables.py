@@ -196,6 +196,32 @@ def test_details_have_what_was_expected_and_found(run: jurat.Run) -> None:
     assert "row" in run.to_pandas(details=True) and "actual" in run.to_polars(details=True)
 
 
+def test_a_lazy_frame_has_the_rows_of_the_table(run: jurat.Run) -> None:
+    frame = run.to_polars()
+    assert run.lazy().collect().equals(frame)
+    assert run.lazy().head(3).collect().height == 3
+    failed = polars.col("verdict") == "failed"
+    assert run.lazy().filter(failed).select("record", "task").collect().to_dicts() == frame.filter(failed).select("record", "task").to_dicts()
+    assert run.lazy(details=True).select("actual").collect().height == frame.height
+
+
+def test_a_run_of_the_last_rows_has_them_in_every_table() -> None:
+    rows = [{"id": f"r{n}", "n": n} for n in range(40_000)]
+    run = jurat.Suite({"tasks": [{"id": "small", "field_path": "n", "operator": "less_than", "expected_value": 39_999}]}).run(rows, filter="n >= 39998")
+    assert [it.id for it in run] == ["r39998", "r39999"]
+    assert [it.id for it in run.failures] == ["r39999"]
+    assert run.to_arrow()["record"].to_pylist() == run.to_arrow(details=True)["record"].to_pylist() == ["r39998", "r39999"]
+    assert run.lazy().collect()["record"].to_list() == ["r39998", "r39999"]
+
+
+def test_a_lazy_frame_reads_part_after_part() -> None:
+    run = jurat.Suite({"tasks": [{"id": "small", "field_path": "n", "operator": "less_than", "expected_value": 39_999}]}).run([{"n": n} for n in range(40_000)])
+    assert len(list(run._run.parts(False))) == 3
+    counts = run.lazy().group_by("verdict").len().sort("len").collect()
+    assert counts["len"].to_list() == [1, 39_999]
+    assert run.lazy().filter(polars.col("verdict") == "failed").collect().height == 1
+
+
 def test_a_table_of_no_cases_has_its_columns() -> None:
     table = jurat.evaluate(double, [], [SAME]).to_arrow()
     assert table.num_rows == 0 and table.schema.names[0] == "record"

@@ -76,12 +76,25 @@ pub(crate) fn stream<'py>(
     is_detailed: bool,
     texts: LongTexts,
 ) -> PyResult<Bound<'py, PyCapsule>> {
+    capsule(py, reader(py, run, is_detailed, texts)?)
+}
+
+/// The same, to be read here.
+pub(crate) fn reader(
+    py: Python<'_>,
+    run: &Path,
+    is_detailed: bool,
+    texts: LongTexts,
+) -> PyResult<Box<dyn RecordBatchReader + Send>> {
     // A run of its own: the stream is read later, and on another thread.
     let run = py.detach(|| jurat::Run::open(run)).map_err(|error| raised(py, &error))?;
-    let reader: Box<dyn RecordBatchReader + Send> = match is_detailed {
+    Ok(match is_detailed {
         true => Box::new(Details { run, schema: table::schema(jurat::Run::columns()), next: 0 }),
         false => Box::new(Results::of(run, texts)),
-    };
+    })
+}
+
+pub(crate) fn capsule(py: Python<'_>, reader: Box<dyn RecordBatchReader + Send>) -> PyResult<Bound<'_, PyCapsule>> {
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
 }
 

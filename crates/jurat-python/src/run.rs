@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use jurat::format::{FORMATS, Format};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
@@ -24,6 +25,14 @@ pub(crate) struct Table {
     is_detailed: bool,
     texts: LongTexts,
 }
+
+/// The same as an iterator over parts, each a stream of one batch. The run is opened once.
+#[pyclass(frozen, module = "jurat._jurat")]
+pub(crate) struct Parts(Mutex<Box<dyn RecordBatchReader + Send>>);
+
+/// The results of some cases.
+#[pyclass(frozen, module = "jurat._jurat")]
+pub(crate) struct Part(RecordBatch);
 
 impl Run {
     pub(crate) fn new(run: jurat::Run) -> Run {
@@ -189,6 +198,12 @@ impl Run {
         let texts = if has_views { LongTexts::Views } else { LongTexts::Offsets };
         Table { run: self.run().path(), is_detailed, texts }
     }
+
+    /// The same, a part of the cases at a time.
+    fn parts(&self, py: Python<'_>, is_detailed: bool) -> PyResult<Parts> {
+        let run = self.run().path();
+        Ok(Parts(Mutex::new(arrow::reader(py, &run, is_detailed, LongTexts::Views)?)))
+    }
 }
 
 #[pymethods]
@@ -202,6 +217,43 @@ impl Table {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
         arrow::stream(py, &self.run, self.is_detailed, self.texts)
+    }
+}
+
+impl Parts {
+    fn reader(&self) -> MutexGuard<'_, Box<dyn RecordBatchReader + Send>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Parts {
+    /// A part without cases, which has the columns.
+    fn empty(&self) -> Part {
+        Part(RecordBatch::new_empty(self.reader().schema()))
+    }
+
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Part>> {
+        let batch = py.detach(|| self.reader().next()).transpose();
+        batch.map(|it| it.map(Part)).map_err(|error| named(py, "ReadError", error.to_string()))
+    }
+}
+
+#[pymethods]
+impl Part {
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
+        arrow::capsule(py, Box::new(batches))
     }
 }
 
