@@ -38,6 +38,14 @@ pub(crate) fn judge_models(suite: &Suite, options: &RecordedOptions, judge: &Jud
     named.into_iter().flat_map(|it| asked(suite, options, it)).collect()
 }
 
+/// The models that the suite's `evaluation` asks.
+pub(crate) fn evaluation_models(suite: &Suite, options: &RecordedOptions) -> Vec<(String, String)> {
+    let runs = suite.evaluation.iter().flat_map(|it| &it.runs).map(|it| it.model.value.as_str());
+    let named: Vec<&str> = runs.collect();
+    let named = if named.is_empty() { vec!["judge"] } else { named };
+    named.into_iter().flat_map(|it| asked(suite, options, it)).collect()
+}
+
 /// What the verdicts of a task rest on, part by part, and the models that are asked for them.
 pub(crate) fn judge_parts(view: &RunView, task: TaskIx) -> (JudgeParts, Vec<(String, String)>) {
     let (suite, options) = (view.suite(), RecordedOptions::of(view.head()));
@@ -54,17 +62,16 @@ pub(crate) fn judge_parts(view: &RunView, task: TaskIx) -> (JudgeParts, Vec<(Str
             let found = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value);
             parts.extend(found.map(|it| ("evaluator".to_owned(), evaluator(&it.kind))));
         }
-        TaskKind::Assert
-        | TaskKind::Outcome(_)
-        | TaskKind::Check(_)
-        | TaskKind::Cel(_)
-        | TaskKind::Group(_)
-        | TaskKind::Evaluation { .. } => {}
+        TaskKind::Evaluation { .. } => {
+            models = evaluation_models(suite, &options);
+            parts.extend(model_parts(&models));
+        }
+        TaskKind::Assert | TaskKind::Outcome(_) | TaskKind::Check(_) | TaskKind::Cel(_) | TaskKind::Group(_) => {}
     }
     (JudgeParts(parts), models)
 }
 
-/// Path, operator and expected value.
+/// Path, operator, expected value, and what else is written in the task.
 fn comparison_parts(task: &Task, head: Option<&TaskHead>) -> BTreeMap<String, String> {
     let text = |of: fn(&TaskHead) -> &Option<String>| head.and_then(|it| of(it).clone()).unwrap_or_default();
     [
@@ -74,17 +81,15 @@ fn comparison_parts(task: &Task, head: Option<&TaskHead>) -> BTreeMap<String, St
         ("expected value", text(|it| &it.expected)),
     ]
     .into_iter()
+    .chain((!task.written.is_empty()).then(|| ("definition", task.written.clone())))
     .map(|(name, it)| (name.to_owned(), it))
     .collect()
 }
 
 /// Model, settings, system, prompt, output schema, panel, repetition and how replies become one.
 fn asking_parts(judge: &Judge, models: &[(String, String)]) -> impl Iterator<Item = (String, String)> {
-    let join = |of: fn(&(String, String)) -> &str| models.iter().map(of).collect::<Vec<_>>().join("\n");
     let used = judge.used.as_ref().map(|it| ("inputs".to_owned(), used_text(it)));
     let parts = [
-        ("model", join(|it| &it.0)),
-        ("settings", join(|it| &it.1)),
         ("system", judge.system.as_ref().map_or_else(String::new, |it| Chat::of(it.prompt.clone()).text())),
         ("prompt", judge.prompt.chat.text()),
         ("output", judge.output.as_ref().map(|it| it.schema.to_json()).unwrap_or_default()),
@@ -94,7 +99,15 @@ fn asking_parts(judge: &Judge, models: &[(String, String)]) -> impl Iterator<Ite
     ]
     .into_iter()
     .map(|(name, it)| (name.to_owned(), it));
-    parts.chain(used).chain(judge.soft.as_ref().map(|it| ("soft score".to_owned(), soft_text(&it.value))))
+    model_parts(models)
+        .chain(parts)
+        .chain(used)
+        .chain(judge.soft.as_ref().map(|it| ("soft score".to_owned(), soft_text(&it.value))))
+}
+
+fn model_parts(models: &[(String, String)]) -> impl Iterator<Item = (String, String)> {
+    let join = |of: fn(&(String, String)) -> &str| models.iter().map(of).collect::<Vec<_>>().join("\n");
+    [("model", join(|it| &it.0)), ("settings", join(|it| &it.1))].map(|(name, it)| (name.to_owned(), it)).into_iter()
 }
 
 /// The field whose labels are weighed, and what each counts.
@@ -120,6 +133,6 @@ fn evaluator(kind: &EvaluatorKind) -> String {
     match kind {
         EvaluatorKind::Code(code) => code.code.digest(),
         EvaluatorKind::Function(function) => function.digest(),
-        EvaluatorKind::Builtin(builtin) => format!("{builtin:?}"),
+        EvaluatorKind::Builtin(builtin) => format!("{} {}", builtin.entry.name, builtin.settings.to_json()),
     }
 }

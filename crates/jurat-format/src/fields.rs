@@ -5,7 +5,7 @@ use crate::field::{Defaulted, Field, Named};
 use crate::form::{Form, Key, Object};
 use crate::problem::{Problem, listed, nearest};
 use crate::reader::Reading;
-use crate::value::{Node, Span, Spanned};
+use crate::value::{Map, Node, Span, Spanned, Val};
 
 /// The members of one object, by known key.
 pub struct Fields<'n, 'a> {
@@ -88,6 +88,13 @@ impl<'n, 'a> Fields<'n, 'a> {
     pub fn node(&self, key: &Key) -> Option<&'n Node<'a>> {
         let node = self.found.iter().find(|(it, ..)| it.name == key.name).map(|(_, _, node)| *node);
         node.filter(|it| !(key.or_null && it.is_null()))
+    }
+
+    /// What is written under these keys, as JSON: two texts that differ in their layout alone give the same.
+    pub fn written(&self, keys: &[&Key]) -> String {
+        let pairs = keys.iter().filter_map(|it| Some((it.name.into(), self.node(it)?.to_val())));
+        let (written, _) = Map::from_pairs(pairs.collect());
+        if written.is_empty() { String::new() } else { Val::Map(written).to_json() }
     }
 
     /// The id of something that stands under its id in an object, or has it as a field in a list. `what` it is, and what its id is for, are in the message when there is none.

@@ -59,6 +59,47 @@ fn what_differs_in_a_definition_is_noted() {
     noted(&ASKED.replace("ignore_case: true", "ignore_case: false"), &[], &[("evaluator_differs", "equal")]);
 }
 
+const COMPUTED: &str = "suite: s
+records: rows.jsonl
+tasks:
+  - { id: long, cel: 'size(q) > 2' }
+  - { id: shown, field_path: q, transform: { cel: 'output' }, operator: contains, expected_value: e }
+  - { id: both, group: { all: [long, shown] } }
+";
+
+#[test]
+fn what_differs_in_a_task_without_an_operator_is_noted() {
+    let noted = |from: &str, to: &str, expected: &[(&str, &str)]| {
+        let new = COMPUTED.replace(from, to);
+        assert!(from.is_empty() || new != COMPUTED);
+        let found = notes(&baselines(COMPUTED, &new, &[]));
+        let found: Vec<(&str, &str)> = found.iter().map(|it| (it.0.as_str(), it.1.as_str())).collect();
+        let own: Vec<(&str, &str)> = found.into_iter().filter(|it| it.0.ends_with("_differs")).collect();
+        assert_eq!(own, expected, "{to}");
+    };
+    noted("", "", &[]);
+    // Another layout is the same definition.
+    noted("{ all: [long, shown] }", "{all:   [long,shown]}", &[]);
+    noted("> 2", "> 1", &[("task_differs", "long")]);
+    noted("'output'", "'output + output'", &[("task_differs", "shown")]);
+    noted("all:", "any:", &[("task_differs", "both")]);
+}
+
+const TALK: &str = "suite: s
+models: { subject: script/yes.jsonl }
+scenarios:
+  talk:
+    entry: ask
+    nodes: { ask: { question: 'Is it?' } }
+    outcomes: { ended: { turn_count_eq: 1 } }
+";
+
+#[test]
+fn an_outcome_that_differs_is_noted() {
+    let new = TALK.replace("turn_count_eq: 1", "turn_count_eq: 2");
+    assert!(notes(&baselines(TALK, &new, &[])).contains(&("task_differs".to_owned(), "talk.ended".to_owned())));
+}
+
 #[test]
 fn rows_that_were_left_out_are_noted() {
     noted(ASKED, &["--limit", "1"], &[("partial", "")]);

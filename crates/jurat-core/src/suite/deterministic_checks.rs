@@ -66,6 +66,7 @@ pub(super) fn read_entry(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<T
         scope: None,
         tags: Vec::new(),
         dimensions,
+        written: fields.written(&[&DECLARATIVE.key, &HOOK.key]),
         span: node.span,
         is_flawed: reading.n_errors() > n_before,
     })

@@ -63,6 +63,8 @@ pub struct EvaluationText {
     pub depends_on: Vec<Spanned<String>>,
     /// How many more requests one judgement may take.
     pub max_retries: u32,
+    /// All of it as it is written, in JSON.
+    pub written: String,
     pub span: Span,
     /// Whether errors were found in it.
     pub is_flawed: bool,
@@ -284,6 +286,7 @@ pub(crate) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
         rubric,
         depends_on,
         max_retries,
+        written: node.to_val().to_json(),
         span: key_span,
         is_flawed: reading.n_errors() > n_before,
     }));
@@ -314,6 +317,7 @@ pub(super) fn join(suite: &mut Suite) {
         scope: None,
         tags: Vec::new(),
         dimensions: evaluation.dimensions.clone(),
+        written: evaluation.written.clone(),
         span: evaluation.span,
         is_flawed: evaluation.is_flawed,
     });

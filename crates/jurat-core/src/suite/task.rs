@@ -46,6 +46,8 @@ pub struct Task {
     pub tags: Vec<Spanned<String>>,
     /// What it says something about.
     pub dimensions: Vec<Spanned<String>>,
+    /// What its verdict rests on beside its comparison and its judge, as it is written, in JSON: comparisons of runs see by it that the task changed.
+    pub written: String,
     pub span: Span,
     /// Whether errors were found in it: what it lacks may be what could not be read.
     pub is_flawed: bool,
@@ -295,6 +297,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, O
     let on = fields.read(reading, &ON).unwrap_or_default();
     let tags = fields.read(reading, &TAGS).unwrap_or_default();
     let dimensions = fields.read(reading, &DIMENSIONS).unwrap_or_default();
+    let written = fields.written(&[&CHECK.key, &OUTCOME.key, &CEL.key, &GROUP.key, &WITH.key, &TRANSFORM.key]);
     let (id, kind) = match (id, kind) {
         (Some(id), Some(kind)) => (id, kind),
         (id, _) => return Err(id.map(|it| it.value)),
@@ -312,6 +315,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Result<Task, O
         scope: None,
         tags,
         dimensions,
+        written,
         span: node.span,
         is_flawed,
     })

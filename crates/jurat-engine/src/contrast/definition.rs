@@ -7,7 +7,7 @@ use jurat_core::suite::{EvaluatorKind, Judge, Selection, Suite, Task, TaskKind};
 use jurat_core::verdict::StopReason;
 use jurat_store::run::{Ended, TaskHead};
 
-use crate::judge_definition::{judge_models, settings, soft_text, used_text};
+use crate::judge_definition::{evaluation_models, judge_models, settings, soft_text, used_text};
 use crate::options::RecordedOptions;
 use crate::view::{RunView, ViewError};
 
@@ -47,24 +47,23 @@ fn parts(suite: &Suite, options: &RecordedOptions, task: &Task, head: &TaskHead)
     let mut parts = vec![(Finding::TaskDiffers, check(task, head))];
     match &task.kind {
         TaskKind::Judge(judge) => {
-            parts.push((Finding::JudgeModelDiffers, judge_model(suite, options, judge)));
+            parts.push((Finding::JudgeModelDiffers, models(&judge_models(suite, options, judge))));
             parts.push((Finding::JudgePromptDiffers, judge_prompt(judge)));
         }
         TaskKind::Evaluate(evaluate) => {
             let found = suite.evaluators.iter().find(|it| it.name.value == evaluate.evaluator.value);
             parts.extend(found.map(|it| (Finding::EvaluatorDiffers, evaluator(&it.kind))));
         }
-        TaskKind::Assert
-        | TaskKind::Outcome(_)
-        | TaskKind::Check(_)
-        | TaskKind::Cel(_)
-        | TaskKind::Group(_)
-        | TaskKind::Evaluation { .. } => {}
+        TaskKind::Evaluation { .. } => {
+            parts.push((Finding::JudgeModelDiffers, models(&evaluation_models(suite, options))));
+        }
+        // All of these is in what is written.
+        TaskKind::Assert | TaskKind::Outcome(_) | TaskKind::Check(_) | TaskKind::Cel(_) | TaskKind::Group(_) => {}
     }
     parts
 }
 
-/// Operator, path, expected value, dependencies, gate and selection of a task.
+/// Operator, path, expected value, dependencies, gate and selection of a task, and what else is written in it.
 fn check(task: &Task, head: &TaskHead) -> Part {
     let on = match &task.on {
         Selection::All => String::new(),
@@ -75,14 +74,19 @@ fn check(task: &Task, head: &TaskHead) -> Part {
     let depends_on: Vec<&str> = task.depends_on.iter().map(|it| it.value.as_str()).collect();
     let text = |it: &Option<String>| it.clone().unwrap_or_default();
     let (path, operator, expected) = (text(&head.path), text(&head.operator), text(&head.expected));
-    let words =
-        [path.as_str(), &operator, &expected].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ");
-    let words = if words.is_empty() { head.kind.clone() } else { words };
-    part(words, &[&head.kind, &path, &operator, &expected, &depends_on.join(" "), &head.gate, &on])
+    let written = first_words(&task.written);
+    let words: Vec<&str> =
+        [path.as_str(), &operator, &expected, &written].into_iter().filter(|it| !it.is_empty()).collect();
+    let words = if words.is_empty() { head.kind.clone() } else { words.join(" ") };
+    let depends_on = depends_on.join(" ");
+    let mut rests_on = vec![head.kind.as_str(), &path, &operator, &expected, &depends_on, &head.gate, &on];
+    // Baselines of tasks without it have digests without it.
+    rests_on.extend(Some(task.written.as_str()).filter(|it| !it.is_empty()));
+    part(words, &rests_on)
 }
 
-fn judge_model(suite: &Suite, options: &RecordedOptions, judge: &Judge) -> Part {
-    let models = judge_models(suite, options, judge);
+/// Models, each with its settings.
+fn models(models: &[(String, String)]) -> Part {
     let join = |of: fn(&(String, String)) -> &str, with| models.iter().map(of).collect::<Vec<_>>().join(with);
     part(join(|it| &it.0, ", "), &[&join(|it| &it.0, "\n"), &join(|it| &it.1, "\n")])
 }

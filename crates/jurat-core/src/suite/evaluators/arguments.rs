@@ -99,6 +99,7 @@ fn task_of_its_own(evaluator: &Evaluator) -> Task {
         scope: None,
         tags: Vec::new(),
         dimensions: Vec::new(),
+        written: String::new(),
         span: evaluator.name.span,
         is_flawed: evaluator.is_flawed,
     }

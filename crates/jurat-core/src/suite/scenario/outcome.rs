@@ -29,6 +29,8 @@ pub struct OutcomeText {
     pub name: Span,
     /// Where its check, or the text of its code, stands.
     pub check: Option<Span>,
+    /// The same as it is written, in JSON.
+    pub written: String,
     /// The tasks whose outputs it reads, and whose gates it obeys.
     pub depends_on: Vec<Spanned<String>>,
     /// Whether it is a gate, and of which kind.
@@ -84,6 +86,7 @@ fn short(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node<'_>, text
     text.outcomes.push(OutcomeText {
         name: name.span,
         check: Some(node.span),
+        written: node.to_val().to_json(),
         depends_on: Vec::new(),
         gate: Gate::None,
         is_flawed: false,
@@ -121,13 +124,14 @@ fn long(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
     text.lost.add_if(is_flawed, &[Part::Outcome]);
     let (Some(name), true) = (name, check.is_some() || source.is_some()) else { return };
     let place = fields.node(&CHECK).or(fields.node(&EVALUATE_SOURCE.key)).map(|it| it.span);
+    let written = fields.written(&[&CHECK, &EVALUATE_SOURCE.key]);
     text.scenario.outcomes.push(Criterion {
         name: name.value,
         description: description.unwrap_or_default(),
         check,
         evaluate: source.map(|it| Callable::text(it.value)),
     });
-    text.outcomes.push(OutcomeText { name: name.span, check: place, depends_on, gate, is_flawed });
+    text.outcomes.push(OutcomeText { name: name.span, check: place, written, depends_on, gate, is_flawed });
 }
 
 impl ScenarioText {
@@ -148,6 +152,7 @@ impl ScenarioText {
                 scope: Some(self.name.clone()),
                 tags: Vec::new(),
                 dimensions: Vec::new(),
+                written: text.written.clone(),
                 span: text.check.unwrap_or(text.name),
                 is_flawed: text.is_flawed,
             }
