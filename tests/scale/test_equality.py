@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -94,15 +95,26 @@ def expected(folder: Path, suite: jurat.Suite) -> pyarrow.Table:
     return results
 
 
-def on_ray(folder: Path, suite: jurat.Suite) -> pyarrow.Table:
+@contextlib.contextmanager
+def ray_of_two_nodes() -> Iterator[Any]:
     import ray
+    from ray.cluster_utils import Cluster
 
-    ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    cluster.add_node(num_cpus=2)
+    ray.init(address=cluster.address, log_to_driver=False)
     try:
-        results = jurat.ray.evaluate(ray.data.read_parquet(str(folder / "rows.parquet")).repartition(20), suite, strings=True, batch_rows=4096)
-        return pyarrow.concat_tables(ray.get(results.to_arrow_refs()))
+        yield ray
     finally:
         ray.shutdown()
+        cluster.shutdown()
+
+
+def on_ray(folder: Path, suite: jurat.Suite) -> pyarrow.Table:
+    with ray_of_two_nodes() as ray:
+        rows = ray.data.read_parquet(str(folder / "rows.parquet")).repartition(20)
+        results = jurat.ray.evaluate(rows, suite, strings=True, workers=2, batch_rows=4096)
+        return pyarrow.concat_tables(ray.get(results.to_arrow_refs()))
 
 
 def spark() -> Any:
@@ -148,13 +160,8 @@ def test_every_verdict_is_that_of_one_process(engine: Callable[[Path, jurat.Suit
 
 
 def shards_on_ray(suite: Path, out: Path) -> jurat.Run:
-    import ray
-
-    ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False)
-    try:
+    with ray_of_two_nodes():
         return jurat.ray.run(suite, out=out, workers=2, rows_per_shard=max(20_000, ROWS // 16))
-    finally:
-        ray.shutdown()
 
 
 def shards_on_spark(suite: Path, out: Path) -> jurat.Run:

@@ -8,7 +8,7 @@ use chores::program;
 
 pub(crate) const BENCH: Chore = Chore {
     name: "bench",
-    arguments: "compare | gate [--accept] | run [--only PART]... [--quick] [--json] [--jurat PATH] | peers [--quick] [--wheel PATH] | scale [--engines] [--quick] [--wheel PATH] | statistics [--draws N] [--write]",
+    arguments: "compare | gate [--accept] | run [--only PART]... [--quick] [--json] [--jurat PATH] | peers [--quick] [--wheel PATH] | scale [--engines] [--scaling] [--quick] [--wheel PATH] | statistics [--draws N] [--write]",
     about: "measures comparing and reading, and whole runs\n\
             compare    prints times and instructions beside their targets\n\
             gate       counts instructions and fails when a work needs more than is recorded\n\
@@ -21,6 +21,7 @@ pub(crate) const BENCH: Chore = Chore {
             peers      measures the Python package beside a peer from PyPI; builds an optimised wheel first, or takes the one at PATH\n\
             scale      measures batches of Arrow beside a run of the same rows; builds an optimised wheel first, or takes the one at PATH\n\
             --engines  measures what Ray, Spark and Daft add to batches, and segments and leases to judge calls\n\
+            --scaling  measures two workers beside one: processes of this machine, Ray and Spark; and leases\n\
             statistics simulates comparisons and gates, and compares docs/statistics.md with what it finds\n\
             --draws    the number of comparisons for each setting [default: 20,000]; with another number the page is left alone\n\
             --write    writes the page",

@@ -111,12 +111,19 @@ fn check_size(wheel: &Path) -> Result<(), Failure> {
 /// Builds the package without optimisation, and runs its tests on an interpreter. They start a model endpoint, which is
 /// built first.
 pub fn test(python: &str) -> Result<(), Failure> {
-    tested(&environment_for(python)?, "python", &[])
+    let environment = environment_for(python)?;
+    install(&environment, &wheel(&environment, Build::Tested)?)?;
+    tested(&environment, "python", &[])
 }
 
-/// The same for the tests of another folder, in an [environment](environment_for_folder) of this name. With `part`, for one of its files; the tests have these variables.
-pub fn test_folder(name: &str, folder: &str, part: &str, variables: &[(&str, String)]) -> Result<(), Failure> {
-    tested(&environment_for_folder(name, folder)?, &format!("{folder}/{part}"), variables)
+/// Installs the package, as it is tested or the wheel that is given, into an [environment](environment_for_folder) of this name, where the tests of a folder run.
+pub fn installed_for_folder(name: &str, folder: &str, given: Option<&Path>) -> Result<PathBuf, Failure> {
+    let environment = environment_for_folder(name, folder)?;
+    match given {
+        Some(wheel) => install(&environment, wheel)?,
+        None => install(&environment, &wheel(&environment, Build::Tested)?)?,
+    }
+    Ok(environment)
 }
 
 /// An environment of this name with what `requirements.txt` of a folder lists.
@@ -129,14 +136,13 @@ pub fn endpoint() -> Result<PathBuf, Failure> {
     program::built(program::cargo_as_tested().args(["--quiet", "--bin", "jurat-endpoint"]))
 }
 
-fn tested(environment: &Path, folder: &str, variables: &[(&str, String)]) -> Result<(), Failure> {
+/// Runs tests with the package that is installed; they have these variables.
+pub fn tested(environment: &Path, tests: &str, variables: &[(String, String)]) -> Result<(), Failure> {
     let endpoint = endpoint()?;
-    let wheel = wheel(environment, Build::Tested)?;
-    install(environment, &wheel)?;
     let mut pytest = Command::new(environment.join("bin/python"));
     // The tests see what is installed, and not the sources here.
     pytest
-        .args(["-m", "pytest", "-q", "--durations=10", folder])
+        .args(["-m", "pytest", "-q", "--durations=10", tests])
         .env("PYTHONSAFEPATH", "1")
         .current_dir(program::root());
     pytest.envs(variables.iter().map(|(name, value)| (name, value)));

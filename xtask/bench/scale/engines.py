@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,6 +17,7 @@ from typing import Any
 
 import pyarrow
 import pyarrow.parquet
+from processes import Endpoint, coordinator, run
 from work import TASKS, row
 
 import jurat
@@ -128,44 +127,28 @@ def on_daft(file: Path, workers: int) -> tuple[float, float]:
     return min(it for it in times["cpu"].to_pylist() if it is not None) * 1e6, time.monotonic() - began
 
 
-def cpu_of(command: list[str], directory: Path, **variables: str) -> float:
-    """The CPU time of a command and its children."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, cwd=directory, capture_output=True, check=True, env={**os.environ, **variables})
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
 def calls(directory: Path) -> dict[str, float]:
     """The CPU time of a judge call, in µs: in one run with its journal, in a shard with segments, and with leases besides."""
-    endpoint = subprocess.Popen([os.environ["JURAT_ENDPOINT"], "--until-input-ends", "--reply", "fine"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert endpoint.stdout is not None
-    keys = {"OPENAI_BASE_URL": f"http://127.0.0.1:{int(endpoint.stdout.readline())}", "OPENAI_API_KEY": "sk"}
     task = {"id": "tone", "judge": {"prompt": "tone of ${answer}"}, "operator": "contains", "expected_value": "fine"}
-    jurat_run = [sys.executable, "-m", "jurat"]
+    suite = {"suite": "s", "records": "rows.jsonl", "models": {"judge": "openai/judge"}, "tasks": [task]}
     found: dict[str, list[float]] = {"journal": [], "segments": [], "leases": []}
-    try:
+    stored = 0
+    with Endpoint() as endpoint:
         for round_ in range(ROUNDS):
             folder = directory / f"calls-{round_}"
             folder.mkdir()
-            (folder / "suite.yaml").write_text(json.dumps({"suite": "s", "records": "rows.jsonl", "models": {"judge": "openai/judge"}, "tasks": [task]}))
+            (folder / "suite.yaml").write_text(json.dumps(suite))
             with (folder / "rows.jsonl").open("w") as file:
                 file.writelines(json.dumps({"id": f"r{ix}", "answer": f"answer {ix} of round {round_}"}) + "\n" for ix in range(CALLS))
-            found["journal"].append(cpu_of([*jurat_run, "run", "--quiet", "-j", "50"], folder, **keys))
             for name in ("segments", "leases"):
-                subprocess.run([*jurat_run, "shards", "suite.yaml", "--rows", str(10 * CALLS), "-o", name], cwd=folder, check=True, capture_output=True)
-            shard = [*jurat_run, "run", "--quiet", "-j", "50", "--shard"]
-            found["segments"].append(cpu_of([*shard, "segments:0"], folder, **keys))
-            coordinator = subprocess.Popen([*jurat_run, "coordinate", "leases", "--listen", "127.0.0.1:0", "-j", "50"], cwd=folder, stdout=subprocess.PIPE, text=True)
-            assert coordinator.stdout is not None
-            url = coordinator.stdout.readline().strip()
-            found["leases"].append(cpu_of([*shard, "leases:0", "--coordinator", url], folder, **keys))
-            coordinator.kill()
-            coordinator.wait()
-    finally:
-        endpoint.kill()
-        endpoint.wait()
-    return {f"call_{name}_us": min(times) / CALLS * 1e6 for name, times in found.items()}
+                run(["shards", "suite.yaml", "--rows", str(10 * CALLS), "-o", name], folder)
+            shard = ["run", "--quiet", "-j", "50", "--shard"]
+            found["journal"].append(run(["run", "--quiet", "-j", "50"], folder, **endpoint.keys).per(CALLS))
+            found["segments"].append(run([*shard, "segments:0"], folder, **endpoint.keys).per(CALLS))
+            stored = sum(it.stat().st_size for it in (folder / "segments" / "journal").rglob("*.seg"))
+            with coordinator(folder, "leases", "-j", "50") as leasing:
+                found["leases"].append(run([*shard, "leases:0", "--coordinator", leasing.said], folder, **endpoint.keys).per(CALLS))
+    return {**{f"call_{name}_us": min(times) for name, times in found.items()}, "segment_bytes": stored / CALLS}
 
 
 def measured(n: int, directory: Path) -> dict[str, float]:

@@ -1,12 +1,11 @@
 """What batches of Arrow cost in one process (`cargo xtask bench scale`): prints figures as one line of JSON.
 
-`work.py N` measures N rows with ten assertions each; `work.py N memory` judges N rows as a stream, and prints its peak of memory in MB.
+`work.py N` measures N rows with ten assertions each; `work.py N memory FILE` judges N rows as a stream, and prints its peak of memory in MB.
 """
 
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow
+import pyarrow.ipc
+from processes import peak_mb, run
 
 import jurat
 
@@ -23,6 +24,8 @@ import jurat
 ROUNDS = 3
 BATCH = 4096
 N_TASKS = 10
+#: The codes of a run: one with failures ends with 1.
+FAILED = (0, 1)
 
 TASKS = [{"id": f"t{n}", "field_path": f"answer.f{n}", "operator": "less_than", "expected_value": 900} for n in range(N_TASKS)]
 
@@ -36,15 +39,6 @@ def row(ix: int) -> dict[str, Any]:
 def batches(n: int) -> Iterator[pyarrow.RecordBatch]:
     for start in range(0, n, BATCH):
         yield pyarrow.RecordBatch.from_pylist([row(ix) for ix in range(start, min(n, start + BATCH))])
-
-
-def cpu_of_run(directory: Path) -> float:
-    """The CPU time of `jurat run` over the rows of the directory."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # A suite with failures ends with 1.
-    subprocess.run([sys.executable, "-m", "jurat", "run", "suite.yaml"], cwd=directory, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def written(directory: Path, n: int) -> Path:
@@ -66,7 +60,7 @@ def per_row(n: int) -> tuple[float, float]:
             for batch in given:
                 evaluator(batch)
             ours = min(ours, time.process_time() - started)
-            whole = min(whole, cpu_of_run(all_rows) - cpu_of_run(one))
+            whole = min(whole, run(["run", "suite.yaml"], all_rows, FAILED).cpu - run(["run", "suite.yaml"], one, FAILED).cpu)
     return ours / n * 1e6, whole / n * 1e6
 
 
@@ -86,28 +80,55 @@ def bytes_out() -> float:
     return jurat.Suite({"tasks": TASKS}).evaluator()(passing).nbytes / passing.num_rows
 
 
+def merging(n: int, directory: Path) -> dict[str, float]:
+    """How many cases are merged in a second of CPU, the peak of memory, and what a run of shards takes on disk."""
+    folder, n_shards = written(directory / "merge", n), 10
+    run(["shards", "suite.yaml", "--rows", str(n // n_shards), "-o", "parts"], folder)
+    shards = len(json.loads((folder / "parts" / "plan.json").read_text())["shards"])
+    for ix in range(shards):
+        run(["run", "--quiet", "--shard", f"parts:{ix}"], folder)
+    took = [run(["merge", "parts", "-o", f"merged-{ix}.jurat"], folder) for ix in range(ROUNDS)]
+    best = min(took, key=lambda it: it.cpu)
+    stored = sum(it.stat().st_size for it in (folder / "parts" / "shards").glob("*.jurat"))
+    return {
+        "merged_per_s": n / best.cpu,
+        "merge_wall_s": best.wall,
+        "merge_mb": best.peak_mb,
+        "shard_bytes": stored / n,
+        "merged_bytes": (folder / "merged-0.jurat").stat().st_size / n,
+    }
+
+
 def memory(n: int) -> float:
     """The peak of a process of its own that judges a stream, in MB."""
-    ran = subprocess.run([sys.executable, __file__, str(n), "memory"], capture_output=True, text=True, check=True)
+    # The batch comes from a file: making it of objects takes more memory than judging it.
+    with tempfile.TemporaryDirectory() as scratch:
+        file, batch = str(Path(scratch, "batch.arrow")), next(batches(BATCH))
+        with pyarrow.OSFile(file, "wb") as sink, pyarrow.ipc.new_stream(sink, batch.schema) as stream:
+            stream.write_batch(batch)
+        ran = subprocess.run([sys.executable, __file__, str(n), "memory", file], capture_output=True, text=True, check=True)
     return float(ran.stdout)
 
 
-def stream(n: int) -> None:
-    given = next(batches(BATCH))
+def stream(n: int, file: str) -> None:
+    with pyarrow.OSFile(file) as source:
+        given = pyarrow.ipc.open_stream(source).read_next_batch()
     reader = pyarrow.RecordBatchReader.from_batches(given.schema, (given for _ in range(-(-n // BATCH))))
     with jurat.Suite({"tasks": TASKS}).evaluate_batches(reader) as results:
         for _ in results:
             pass
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(peak_mb("self"))
 
 
 def main() -> None:
     n = int(sys.argv[1])
-    if sys.argv[2:] == ["memory"]:
-        stream(n)
+    if sys.argv[2:3] == ["memory"]:
+        stream(n, sys.argv[3])
         return
     ours, whole = per_row(n)
     few, many = memory(10_000), memory(10 * n)
+    with tempfile.TemporaryDirectory() as scratch:
+        merged = merging(3 * n, Path(scratch))
     print(
         json.dumps(
             {
@@ -118,6 +139,7 @@ def main() -> None:
                 "row_bytes": bytes_out(),
                 "memory_mb": many,
                 "memory_ratio": many / few,
+                **merged,
             }
         )
     )
