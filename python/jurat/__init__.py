@@ -27,6 +27,8 @@ is better than another, `gate` whether it may pass, and `calibrate` how far a ju
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from types import ModuleType
 
 from jurat._calibrating import calibrate
@@ -75,6 +77,10 @@ class _Package(ModuleType):
             vars(evaluate).update({it: getattr(value, it) for it in value.__all__})
         else:
             super().__setattr__(name, value)
+
+    def __reduce__(self) -> tuple[Callable[[str], ModuleType], tuple[str]]:
+        # Functions that use the package go to other processes by value, and the package by its name. What pickles modules knows no other kind of them.
+        return import_module, (self.__name__,)
 
 
 sys.modules[__name__].__class__ = _Package

@@ -18,6 +18,7 @@ from jurat import _jurat, batches
 from jurat.errors import ModelError, UsageError
 
 pyarrow = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.compute")
 
 TASKS = [
     {"id": "paid", "field_path": "status", "operator": "equals", "expected_value": "paid"},
@@ -216,3 +217,46 @@ def test_an_interrupt_ends_a_batch() -> None:
     )
     ran = subprocess.run([sys.executable, "-W", "ignore", "-c", script, str(Path(__file__).parent)], timeout=120)
     assert ran.returncode == 7
+
+
+def test_functions_that_use_the_package_go_to_other_processes() -> None:
+    cloudpickle = pytest.importorskip("cloudpickle")
+    # As in a program: by value, with its globals.
+    program: dict[str, Any] = {"jurat": jurat, "__name__": "__main__"}
+    exec("def version():\n    return jurat.__version__\n", program)
+    assert pickle.loads(cloudpickle.dumps(program["version"]))() == jurat.__version__
+    assert pickle.loads(pickle.dumps(jurat)) is jurat
+
+
+def test_results_of_rows_that_passed_are_small() -> None:
+    passed = TABLE.filter(pyarrow.compute.and_(pyarrow.compute.equal(TABLE["status"], "paid"), pyarrow.compute.less(TABLE["amount"], 100)))
+    passed = pyarrow.concat_tables([passed] * 60)
+    results = SUITE.evaluator()(passed)
+    assert set(verdicts(results)) == {"passed"} and results.num_rows > 3_000
+    # Twice what `cargo xtask bench scale` wants; with `expected` and `actual` of each task it would be several times as much.
+    assert results.nbytes / results.num_rows < 240
+
+
+#: Judges a stream of so many batches, and prints the peak of memory in KiB.
+STREAM = """
+import resource, sys
+
+sys.path.insert(0, sys.argv[1])
+import pyarrow
+from test_batches import SUITE, TABLE
+
+(batch,) = TABLE.combine_chunks().to_batches()
+reader = pyarrow.RecordBatchReader.from_batches(batch.schema, (batch for _ in range(int(sys.argv[2]))))
+assert sum(it.num_rows for it in SUITE.evaluate_batches(reader)) == 200 * int(sys.argv[2])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_memory_does_not_grow_with_a_stream() -> None:
+    def peak(n: int) -> int:
+        command = [sys.executable, "-W", "ignore", "-c", STREAM, str(Path(__file__).parent), str(n)]
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    few, many = peak(20), peak(400)
+    # All results of the longer one together would be more than this.
+    assert many - few < 8 << 10, (few, many)
