@@ -54,12 +54,21 @@ pub(crate) fn python() -> Option<&'static Path> {
     PYTHON.get().map(PathBuf::as_path)
 }
 
+/// Where the shards of a run are, and who may run them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Place {
+    /// The directory, when one is named.
+    pub(crate) out: Option<PathBuf>,
+    /// Whether a process of another machine that was silent for long is taken for dead.
+    pub(crate) take_over: bool,
+}
+
 /// Runs a suite on a cluster.
 pub(crate) fn run(
     suite: &Suite,
     options: &RunOptions,
     engine: &str,
-    out: Option<&Path>,
+    place: &Place,
     coordinator: Option<&str>,
 ) -> Result<Ended, Failure> {
     let name = engine.split("://").next().unwrap_or(engine);
@@ -68,15 +77,15 @@ pub(crate) fn run(
             "`--engine {name}` needs the command of the Python package: `pip install 'jurat[{name}]'`, and then `python -m jurat run …`"
         )));
     };
-    let Some(out) = out else {
+    let Some(out) = &place.out else {
         return Err(Failure::Reason(format!("`--engine {name}` needs `--out DIR`, a directory that all workers see")));
     };
     if options.timeout.is_some() {
         return Err(Failure::Reason(format!("`--timeout` is for one process; `--engine {name}` has its own limits")));
     }
-    let out = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
+    let out = std::path::absolute(out).unwrap_or_else(|_| out.clone());
     let shards = Shards::plan(suite, options, PartSize::Rows(ROWS), &out)?;
-    let lock = shards.lock()?;
+    let lock = shards.lock(place.take_over)?;
     let mut command = Command::new(python);
     command.args(["-m", "jurat._shards", engine]).arg(&out).args(arguments(options, coordinator));
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();

@@ -17,7 +17,7 @@ use jurat::shards::{MergeOptions, PartSize, Shards};
 use jurat::{RunOptions, Suite};
 use jurat_format::value::Val;
 
-use crate::engine;
+use crate::engine::{self, Place};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -41,12 +41,12 @@ pub(crate) fn run(
     suite: &Suite,
     options: &RunOptions,
     n: NonZeroUsize,
-    out: Option<PathBuf>,
+    place: &Place,
     shows: Shows,
 ) -> Result<Ended, Failure> {
-    let is_named = out.is_some();
+    let (out, is_named) = (place.out.clone(), place.out.is_some());
     let shards = Shards::plan_here(suite, options, PartSize::Parts(n.get() as u64 * SHARDS_EACH), out)?;
-    let lock = shards.lock()?;
+    let lock = shards.lock(place.take_over)?;
     let driver = Arc::new(Driver::new(suite, options, n, &shards, shows)?);
     let signalled = Arc::clone(&driver);
     interrupt::on_each(move |n_before| signalled.interrupt(n_before));

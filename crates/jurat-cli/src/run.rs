@@ -12,7 +12,7 @@ use jurat::{Checked, RunOptions, StopReason};
 use jurat_report::gate::write_text as write_gate;
 
 use crate::definition::{self, ProfileOptions, print_problems};
-use crate::engine::{self, Engine};
+use crate::engine::{self, Engine, Place};
 use crate::exit::Exit;
 use crate::failure::{Failure, exit, print_reason};
 use crate::format::{Format, FormatOption, style};
@@ -42,6 +42,9 @@ pub(crate) struct Run {
     /// Directory for the shards of `--engine`; the run is written there, too [default: in `.jurat/parts`, until they are merged]
     #[arg(long, value_name = "DIR", help_heading = "Shards", requires = "engine")]
     out: Option<PathBuf>,
+    /// Run the shards of `--engine` although a process of another machine began to; it must have been silent for more than a minute
+    #[arg(long, help_heading = "Shards", requires = "engine")]
+    take_over: bool,
     /// Run one shard of a plan made by `jurat shards`: its directory and the number of the shard
     #[arg(long, value_name = "DIR:N", value_parser = ShardName::parse, help_heading = "Shards",
           conflicts_with_all = ["watch", "outputs", "save_records", "tasks", "gate"])]
@@ -214,11 +217,12 @@ impl Run {
 
     /// Runs a suite on an engine, when there is one.
     fn run_as_shards(&self, suite: &jurat::Suite, options: &RunOptions) -> Result<Option<local::Ended>, Failure> {
-        let (out, shows) = (self.out.clone(), self.progress.shows(!self.quiet));
+        let place = Place { out: self.out.clone(), take_over: self.take_over };
+        let shows = self.progress.shows(!self.quiet);
         Ok(match &self.engine {
-            Some(Engine::Local(n)) => Some(local::run(suite, options, *n, out, shows)?),
+            Some(Engine::Local(n)) => Some(local::run(suite, options, *n, &place, shows)?),
             Some(Engine::Cluster(name)) => {
-                Some(engine::run(suite, options, name, out.as_deref(), self.coordinator.as_deref())?)
+                Some(engine::run(suite, options, name, &place, self.coordinator.as_deref())?)
             }
             None => None,
         })

@@ -27,8 +27,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod driver_lock;
+
 use std::collections::hash_map::RandomState;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read as _, Write as _};
 use std::net::SocketAddr;
@@ -47,6 +49,7 @@ use jurat_store::run::{RunReader, discard};
 use crate::suite::Code;
 use crate::{CaseCounts, Error, Note, RunOptions, Running, Suite, Watch};
 
+pub use self::driver_lock::DriverLock;
 pub use jurat_engine::allowance::{BadShare, Coordinator, Limits, Share, Standing};
 pub use jurat_engine::shards::{Merged, not_for_shards};
 pub use jurat_store::records::PartSize;
@@ -85,12 +88,6 @@ const TOKEN: &str = "JURAT_COORDINATOR_TOKEN";
 
 fn given_token() -> Option<String> {
     std::env::var(TOKEN).ok().filter(|it| !it.is_empty())
-}
-
-/// The right to run all shards of a directory, until it is dropped. The system drops it when the process dies.
-#[derive(Debug)]
-pub struct DriverLock {
-    _file: File,
 }
 
 impl Shards {
@@ -274,18 +271,9 @@ impl Shards {
         if is_taken { work.with_file_name(format!("{MARK_OF_WORK}{ix:05}-{}.jurat", std::process::id())) } else { work }
     }
 
-    /// Claims the directory for a process that runs all shards. Another that does so is refused.
-    pub fn lock(&self) -> Result<DriverLock, Error> {
-        let path = self.out.join("driver.lock");
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-        let file = file.map_err(|source| wrong(ShardError::Io { path: path.clone(), source }))?;
-        match file.try_lock() {
-            Ok(()) => Ok(DriverLock { _file: file }),
-            Err(TryLockError::WouldBlock) => {
-                Err(Error::Usage(format!("another process runs the shards of `{}`", self.out.display())))
-            }
-            Err(TryLockError::Error(source)) => Err(wrong(ShardError::Io { path, source })),
-        }
+    /// Claims the directory for a process that runs all shards. Another that does so is refused; with `take_over`, one of another machine that was silent for a minute is taken for dead.
+    pub fn lock(&self, take_over: bool) -> Result<DriverLock, Error> {
+        driver_lock::lock(&self.out, take_over)
     }
 
     /// Makes one run from the shards.

@@ -634,6 +634,34 @@ fn an_interrupted_command_is_resumed_by_the_same_command() {
     assert_eq!(endpoint.stats().requests, ROWS as u64, "what was in flight was finished");
 }
 
+/// What a process of another machine writes into a directory whose shards it runs.
+fn held_elsewhere(folder: &Folder, seen_ms: u64) {
+    let held = format!(r#"{{"host":"elsewhere","process":17,"since_ms":0,"seen_ms":{seen_ms}}}"#);
+    fs::write(folder.path().join("parts/driver.lock"), held).expect("written");
+}
+
+#[test]
+fn a_directory_that_another_machine_has_is_taken_over_only_when_it_was_silent_and_somebody_says_so() {
+    let folder = claims(12);
+    let arguments = ["run", "suite.yaml", "--engine", "local:2", "--quiet", "--out", "parts"];
+    let taking = [arguments.as_slice(), &["--take-over"]].concat();
+    fs::create_dir(folder.path().join("parts")).expect("a directory");
+    let there = "another process (process 17 on elsewhere since 1970-01-01T00:00:00Z) runs the shards of `parts`";
+    held_elsewhere(&folder, u64::MAX);
+    for arguments in [arguments.as_slice(), &taking] {
+        let ended = folder.jurat(arguments);
+        refused(&ended, there);
+        assert!(!ended.stderr.contains("--take-over"), "{}", ended.stderr);
+    }
+    held_elsewhere(&folder, 0);
+    let ended = folder.jurat(&arguments);
+    assert!(ended.stderr.contains(there) && ended.stderr.contains("`--take-over` continues"), "{}", ended.stderr);
+    assert!(matches!(folder.jurat(&taking).code, Some(0 | 1)));
+    // It says that it is gone, so that another machine can begin at once.
+    let left = fs::read_to_string(folder.path().join("parts/driver.lock")).expect("a file");
+    assert_eq!(left, "");
+}
+
 /// A child of a process.
 fn worker_of(parent: u32) -> Option<rustix::process::Pid> {
     let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
