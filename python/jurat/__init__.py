@@ -37,6 +37,7 @@ from jurat._evaluation import evaluate, evaluate_async
 from jurat._jurat import __version__
 from jurat._listing import runs
 from jurat.batches import Evaluator as Evaluator
+from jurat.coordinator import Coordinator as Coordinator
 from jurat.errors import JuratError
 
 # These have homes of their own, `jurat.errors` and `jurat.suite`, and are here for programs that import them from here.

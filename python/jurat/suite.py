@@ -293,6 +293,7 @@ class Suite:
         carry: Sequence[str] | Any = (),
         keep: batches.Keep = "failed",
         journal: str | PathLike[str] | None = None,
+        coordinator: str | None = None,
         strings: bool = False,
         **options: Unpack[RunOptions],
     ) -> batches.Evaluator:
@@ -305,6 +306,7 @@ class Suite:
             keep: Of which tasks results say what was expected and found: `failed` (those that failed, could not be judged or did not run), `all`, or `none`.
             journal: A directory of this machine whose journal (`.jurat/journal.db`) has paid answers and takes new ones, so that rows that are judged again
                 are not paid for again; default: none.
+            coordinator: The address of a `jurat.Coordinator`, which leases budget, requests in flight and rates to all processes; its token is in their environment. Default: none.
             strings: Whether verdicts are plain text; default: dictionaries.
             options: How models are asked: `models`, `variables`, `directory`, `repeat`, `concurrency`, `request_timeout`, `keep_going`, `fresh`, `max_age`,
                 `stream`, `unsafe_code` and `unsafe_host`. Options of a run as a whole, such as budgets, are refused.
@@ -316,7 +318,7 @@ class Suite:
             UsageError: The suite has rows of its own, its cases are no rows, or an option means nothing for batches.
             ModelError: A role has no model.
         """
-        wanted = {"layout": layout, "keep": keep, "id": id, "strings": strings, "journal": journal}
+        wanted = {"layout": layout, "keep": keep, "id": id, "strings": strings, "journal": journal, "coordinator": coordinator}
         return batches.evaluator(self, wanted, carry, options)
 
     def evaluate_batches(
@@ -328,6 +330,7 @@ class Suite:
         carry: Sequence[str] | Any = (),
         keep: batches.Keep = "failed",
         journal: str | PathLike[str] | None = None,
+        coordinator: str | None = None,
         strings: bool = False,
         **options: Unpack[RunOptions],
     ) -> Any:
@@ -340,6 +343,7 @@ class Suite:
             carry: As for `evaluator`.
             keep: As for `evaluator`.
             journal: As for `evaluator`.
+            coordinator: As for `evaluator`.
             strings: As for `evaluator`.
             options: As for `evaluator`.
 
@@ -358,7 +362,7 @@ class Suite:
             ...     print(results.read_all().column("verdict").to_pylist())
             ['passed', 'failed']
         """
-        made = self.evaluator(layout=layout, id=id, carry=carry, keep=keep, journal=journal, strings=strings, **options)
+        made = self.evaluator(layout=layout, id=id, carry=carry, keep=keep, journal=journal, coordinator=coordinator, strings=strings, **options)
         return made.read(reader)
 
     def _total(self, rows: Any, options: Mapping[str, Any]) -> int | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 #: The modules that are listed: those of the native face, in reading order.
-MODULES = ["jurat", "jurat.calibration", "jurat.comparison", "jurat.gates", "jurat.batches", "jurat.ray", "jurat.spark", "jurat.daft", "jurat.dask", "jurat.spec", "jurat.subject", "jurat.spec.compare", "jurat.spec.check"]
+MODULES = ["jurat", "jurat.calibration", "jurat.comparison", "jurat.gates", "jurat.batches", "jurat.coordinator", "jurat.ray", "jurat.spark", "jurat.daft", "jurat.dask", "jurat.spec", "jurat.subject", "jurat.spec.compare", "jurat.spec.check"]
 
 START = "<!-- from docstrings -->\n"
 END = "<!-- end of docstrings -->"

@@ -27,6 +27,7 @@ use jurat_store::records::{BatchRows, RowAt, RowId};
 use jurat_store::run::{BlockBuilder, CaseTaken, Variant};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::allowance::Leases;
 use crate::breaker::Breaker;
 use crate::case_source::OpenCase;
 use crate::case_store::{CaseSink, CaseStore, Done, TakeDone, place};
@@ -373,6 +374,8 @@ pub struct AskingBatches<'b> {
     keep_going: bool,
     journal: Option<Journal>,
     answers: Option<RefCell<AnswerWriter>>,
+    /// What a coordinator leases to this process.
+    leases: Option<Arc<Leases>>,
     not_before_ms: Option<u64>,
     runtime: tokio::runtime::Runtime,
     progress: Progress,
@@ -403,15 +406,16 @@ impl<'b> AskingBatches<'b> {
             supervisor: transport.supervisor.clone(),
             ..Place::default()
         };
-        let Met { models, tools, agents, .. } = require(definition, &conditions, place).map_err(unready)?;
+        let Met { roles, models, tools, agents } = require(definition, &conditions, place).map_err(unready)?;
+        let leases = options.leases.clone();
+        let limits = leases.as_ref().map_or_else(|| options.budget(), |it| it.budget_limits());
+        roles.allow(&limits)?;
+        let budget = match &leases {
+            Some(leases) => leases.start()?,
+            None => Arc::new(Budget::new(limits)),
+        };
         let concurrency = transport.concurrency;
-        let models = Models::new(
-            (models, agents, tools),
-            &suite.tools,
-            resources.env,
-            transport,
-            Arc::new(Budget::new(options.budget())),
-        );
+        let models = Models::new((models, agents, tools), &suite.tools, resources.env, transport, budget);
         let workers = Workers { program: resources.worker.clone(), is_unsafe: options.unsafe_code };
         let evaluators = Evaluators::open(definition.plan, &main_folder(sources), &workers, resources.evaluators)
             .map_err(|error| unusable_evaluator(definition, error))?;
@@ -427,6 +431,7 @@ impl<'b> AskingBatches<'b> {
             keep_going: options.keep_going,
             journal,
             answers,
+            leases,
             not_before_ms: not_before(options.fresh, options.max_age, now, now),
             runtime,
             progress: Progress::default(),
@@ -483,7 +488,9 @@ impl<'b> AskingBatches<'b> {
             open.send(opened).await.map_err(|_| RunError::WriterGone)?;
             drop(open);
             lane.run(arriving).await
-        })
+        })?;
+        // The next batch may be a while, and other processes may need what is left.
+        self.leases.as_ref().map_or(Ok(()), |it| Ok(it.rest()?))
     }
 
     /// What went wrong with requests since this was called last, in words.

@@ -69,6 +69,8 @@ struct Lease {
     n_calls: u64,
     throttled: u64,
     failed: u64,
+    /// Whether what is not used is to be given back at once.
+    is_resting: bool,
     /// Why nothing more is leased.
     closed: Option<StopReason>,
     is_over: bool,
@@ -136,6 +138,7 @@ impl Budget {
             n_calls: 0,
             throttled: 0,
             failed: 0,
+            is_resting: false,
             closed: None,
             is_over: false,
         };
@@ -253,8 +256,10 @@ impl Budget {
     pub(crate) fn wait_until_wanted(&self, pause: Duration, period: Duration) -> bool {
         let is_over = |state: &State| state.lease.as_ref().is_none_or(|it| it.is_over);
         let is_idle = |state: &State| {
-            let is_satisfied =
-                state.lease.as_ref().is_some_and(|it| it.least == Amount::default() || it.closed.is_some());
+            let is_satisfied = state
+                .lease
+                .as_ref()
+                .is_some_and(|it| (it.least == Amount::default() && !it.is_resting) || it.closed.is_some());
             !is_over(state) && is_satisfied
         };
         let paused = self.wanted.wait_timeout_while(self.state(), pause, |it| !is_over(it));
@@ -277,7 +282,7 @@ impl Budget {
             throttled: std::mem::take(&mut lease.throttled),
             failed: std::mem::take(&mut lease.failed),
         };
-        (lease.is_frozen, lease.reported) = (true, *spent);
+        (lease.is_frozen, lease.is_resting, lease.reported) = (true, false, *spent);
         used
     }
 
@@ -302,6 +307,14 @@ impl Budget {
             lease.closed.get_or_insert(reason);
         }
         self.settled.notify_waiters();
+    }
+
+    /// Has what is not used given back now rather than at the next renewal: nothing is asked for a while.
+    pub(crate) fn rest(&self) {
+        if let Some(lease) = &mut self.state().lease {
+            lease.is_resting = true;
+        }
+        self.wanted.notify_all();
     }
 
     /// Ends the thread that leases.

@@ -1,11 +1,15 @@
 //! What ends a run before its end.
 
+use std::sync::Arc;
+
 use jurat_compare::expression::ExpressionError;
 use jurat_core::effect::wire::WireError;
 use jurat_format::value::JsonError;
 use jurat_store::DatabaseError;
 use jurat_store::records::{DuplicateId, IdError, RowsError, SampleError};
 use jurat_store::run::{DuplicateIds, FinishError, RunFileError, WriteError};
+
+use crate::allowance::LeaseError;
 
 /// What ends a run before its end. What was asked and answered until then is stored.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +62,9 @@ pub enum RunError {
     /// Something stored cannot be read.
     #[error("a stored effect cannot be read: {0}")]
     Stored(#[from] WireError),
+    /// The coordinator leases nothing more, or cannot be reached.
+    #[error(transparent)]
+    Lease(#[from] Arc<LeaseError>),
     /// The machine gives no threads or timers.
     #[error("the machine cannot run it: {0}")]
     Machine(#[from] std::io::Error),

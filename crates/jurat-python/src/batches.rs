@@ -25,6 +25,7 @@ pub(crate) struct Wanted {
     carry: Vec<String>,
     strings: bool,
     journal: Option<PathBuf>,
+    coordinator: Option<String>,
 }
 
 /// A suite over batches.
@@ -43,9 +44,9 @@ impl BatchEvaluator {
         caller: Py<PyAny>,
     ) -> PyResult<BatchEvaluator> {
         let options = read(options)?;
-        let Wanted { layout, keep, id, carry, strings, journal } = wanted;
+        let Wanted { layout, keep, id, carry, strings, journal, coordinator } = wanted;
         let (layout, keep) = (chosen(py, "layout", &layout, &Layout::NAMED)?, chosen(py, "keep", &keep, &Keep::NAMED)?);
-        let batches = BatchOptions { layout, keep, id, carry, strings, journal };
+        let batches = BatchOptions { layout, keep, id, carry, strings, journal, coordinator };
         let (suite, caller) = (&suite.get().0, Arc::new(caller));
         let enter = move || desk::enter(Some(Arc::clone(&caller)));
         let made = py.detach(|| jurat::batches::BatchEvaluator::within(suite, options, batches, enter));

@@ -1,7 +1,7 @@
 //! The compiled module `jurat._jurat` of the Python package. It is private: what people import is the typed layer in `python/jurat`.
 //!
 //! * [`json`]: objects of Python written as JSON; [`value`]: values as objects of Python; [`error`]: what goes wrong, as exceptions.
-//! * [`suite`], [`running`], [`run`]: definitions, runs in progress, runs that are over; [`comparison`]: runs compared, and gates; [`calibration`]: judges compared with people; [`rows`], [`lines`]: where rows come from; [`arrow`]: tables; [`batches`]: batches judged without a run;
+//! * [`suite`], [`running`], [`run`]: definitions, runs in progress, runs that are over; [`comparison`]: runs compared, and gates; [`calibration`]: judges compared with people; [`rows`], [`lines`]: where rows come from; [`arrow`]: tables; [`batches`]: batches judged without a run; [`coordinator`]: what leases to many processes;
 //!   [`desk`]: where calls of Python wait; [`model`], [`function`]: code of the caller's.
 //! * [`scenario`], [`outcome`], [`primitive`], [`evaluator`], [`check`]: the other kinds of evaluation, one file each.
 //! * [`command`]: the command `jurat`, and workers.
@@ -14,6 +14,7 @@ mod calibration;
 mod check;
 mod command;
 mod comparison;
+mod coordinator;
 mod desk;
 mod error;
 mod evaluator;
@@ -49,6 +50,8 @@ mod _jurat {
     use super::command::{main, run_code_with, worker};
     #[pymodule_export]
     use super::comparison::{compare_runs, gate_run};
+    #[pymodule_export]
+    use super::coordinator::Coordinator;
     #[pymodule_export]
     use super::desk::call_figures;
     #[pymodule_export]

@@ -90,6 +90,34 @@ fn given_token() -> Option<String> {
     std::env::var(TOKEN).ok().filter(|it| !it.is_empty())
 }
 
+/// A name that no other process has.
+fn worker() -> String {
+    let random = RandomState::new().build_hasher().finish();
+    format!("{}-{random:016x}", std::process::id())
+}
+
+/// Reaches a coordinator that leases to processes which judge batches.
+pub(crate) fn leases_of_batches(url: &str) -> Result<Leases, Error> {
+    let token = given_token().ok_or_else(|| {
+        Error::Usage(format!("`{TOKEN}` is not set on this worker; it is what a coordinator knows its processes by"))
+    })?;
+    Leases::connect(url, &token, worker(), "", 0).map_err(unleased)
+}
+
+/// Starts what leases budget and limits to all processes that have the token: those that judge batches, and those that run shards of any plan. What it leases is in a file, so that it can be started again; it
+/// ends when it is dropped.
+pub fn coordinate(
+    limits: Limits,
+    listen: SocketAddr,
+    file: impl Into<PathBuf>,
+    token: impl Into<String>,
+) -> Result<Coordinator, Error> {
+    let (file, token) = (file.into(), token.into());
+    let (plan, n_shards, now_ms) = (String::new(), 0, jurat_engine::now_ms as fn() -> u64);
+    Coordinator::start(CoordinatorOptions { listen, limits, file, token, plan, n_shards, now_ms })
+        .map_err(|error| Error::Run(Box::new(error)))
+}
+
 impl Shards {
     /// Cuts the rows of a suite, and writes the plan with copies of the suite to a directory. A directory that has the same plan stays as it is.
     pub fn plan(suite: &Suite, options: &RunOptions, size: PartSize, out: impl Into<PathBuf>) -> Result<Shards, Error> {
@@ -197,9 +225,7 @@ impl Shards {
 
     /// Reaches a coordinator, and tells it that a shard begins.
     fn leases(&self, url: &str, ix: u32) -> Result<Leases, Error> {
-        let random = RandomState::new().build_hasher().finish();
-        let worker = format!("{}-{random:016x}", std::process::id());
-        let leases = Leases::connect(url, &self.token()?, worker, &self.plan.hash, ix).map_err(unleased)?;
+        let leases = Leases::connect(url, &self.token()?, worker(), &self.plan.hash, ix).map_err(unleased)?;
         leases.report(&report(&leases, ix, ShardProgress::Begun, CaseCounts::default())).map_err(unleased)?;
         Ok(leases)
     }

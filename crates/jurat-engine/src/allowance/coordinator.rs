@@ -28,7 +28,7 @@ pub struct CoordinatorOptions {
     pub file: PathBuf,
     /// What requests must have.
     pub token: String,
-    /// The hash of the plan whose shards are run. Processes with another one are refused.
+    /// The hash of the plan whose shards are run. Processes with another one are refused. None: it leases to all that have the token.
     pub plan: String,
     pub n_shards: usize,
     /// The wall clock, in milliseconds since 1970.
@@ -99,6 +99,11 @@ impl Coordinator {
     /// Leases nothing more: processes finish what is in flight.
     pub fn stop(&self) -> Result<(), CoordinatorError> {
         Ok(self.shared.apply(Input::Stop).map(drop)?)
+    }
+
+    /// Everything, as `GET /state` says it.
+    pub fn state(&self) -> Value {
+        self.shared.state()
     }
 
     /// How far the shards are, and what was spent.

@@ -43,6 +43,8 @@ pub struct Leases {
     shard: u32,
     limits: Limits,
     running: Mutex<Option<Running>>,
+    /// Why nothing can be leased any more.
+    lost: Mutex<Option<Arc<LeaseError>>>,
 }
 
 #[derive(Debug, Clone)]
@@ -59,7 +61,7 @@ struct Running {
 }
 
 impl Leases {
-    /// Reaches a coordinator. One of another version or another plan is refused.
+    /// Reaches a coordinator. One of another version or another plan is refused; one that is for no plan leases to every process that has its token.
     pub fn connect(url: &str, token: &str, worker: String, plan: &str, shard: u32) -> Result<Leases, LeaseError> {
         let address = url.strip_prefix("http://").map(|it| it.trim_end_matches('/').to_owned());
         let address =
@@ -71,17 +73,24 @@ impl Leases {
         if theirs != own {
             return Err(LeaseError::Version { address, theirs, own });
         }
-        if state["plan"].as_str() != Some(plan) {
+        if state["plan"].as_str().is_none_or(|it| !it.is_empty() && it != plan) {
             return Err(LeaseError::Plan { address });
         }
         let limits = serde_json::from_value(state["limits"].clone()).unwrap_or_default();
-        Ok(Leases { connection, shard, limits, running: Mutex::default() })
+        Ok(Leases { connection, shard, limits, running: Mutex::default(), lost: Mutex::default() })
     }
 
     /// The budget of the whole: models need prices and bounds for what it limits.
     pub(crate) fn budget_limits(&self) -> BudgetLimits {
         let Limits { nano_usd, tokens, calls, .. } = self.limits;
         BudgetLimits { usd: nano_usd.map(|it| it as f64 / 1e9), tokens, calls }
+    }
+
+    /// Settles what was leased. What is not settled counts as spent once it runs out.
+    fn settle(&self) -> Option<LeaseError> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        running.budget.end();
+        running.thread.join().ok().flatten()
     }
 
     /// Begins to lease. Requests ask the budget.
@@ -95,16 +104,27 @@ impl Leases {
         Ok(budget)
     }
 
+    /// Gives back what is not used, because nothing is asked for a while. Fails when nothing can be leased any more, this time and every later one.
+    pub(crate) fn rest(&self) -> Result<(), Arc<LeaseError>> {
+        let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ended) = running.take_if(|it| it.thread.is_finished())
+            && let Ok(Some(error)) = ended.thread.join()
+        {
+            *lost = Some(Arc::new(error));
+        }
+        if let Some(running) = &*running {
+            running.budget.rest();
+        }
+        lost.clone().map_or(Ok(()), Err)
+    }
+
     /// Settles what was leased, and reports how the shard ended. Returns why nothing could be leased any more, if that was so.
     pub fn finish(&self, report: &ShardReport) -> Result<(), LeaseError> {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(Running { budget, thread }) = running {
-            budget.end();
-            if let Ok(Some(error)) = thread.join() {
-                return Err(error);
-            }
+        match self.settle() {
+            Some(error) => Err(error),
+            None => self.report(report),
         }
-        self.report(report)
     }
 
     /// Reports how the shard gets on.
@@ -115,6 +135,13 @@ impl Leases {
     /// What the coordinator knows this process by.
     pub fn worker(&self) -> &str {
         &self.connection.worker
+    }
+}
+
+impl Drop for Leases {
+    fn drop(&mut self) {
+        // Where it cannot be settled, the coordinator counts it as spent.
+        let _ = self.settle();
     }
 }
 

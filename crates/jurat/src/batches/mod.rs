@@ -93,6 +93,8 @@ pub struct BatchOptions {
     pub strings: bool,
     /// A directory of this machine whose journal has paid answers, and takes new ones. Default: none.
     pub journal: Option<PathBuf>,
+    /// The address of a coordinator that leases budget, requests in flight and rates to all processes that judge batches. Its token is in `JURAT_COORDINATOR_TOKEN`. Default: none.
+    pub coordinator: Option<String>,
 }
 
 /// A suite over batches. It can be shared between threads.
@@ -364,8 +366,8 @@ fn refuse_options(options: &RunOptions) -> Result<(), Error> {
     ];
     if let Some((name, _)) = budgets.into_iter().find(|(_, is_set)| *is_set) {
         let message = format!(
-            "`{name}` would be spent again by every batch and every worker: what they share needs a `coordinator`, and what each may spend is a `share`, \
-             which batches do not have; run the suite as a whole to limit what it spends"
+            "`{name}` would be spent again by every batch and every worker; give it to a coordinator, whose address is the option `coordinator`, \
+             or run the suite as shards, each with a `share`"
         );
         return Err(Error::Usage(message));
     }

@@ -19,6 +19,7 @@ use jurat_store::{Disk, Project};
 use super::{BatchOptions, Judged, Results, failure, interrupted};
 use crate::checked::environment;
 use crate::error::launch_error;
+use crate::shards::leases_of_batches;
 use crate::{Error, RunOptions, Suite, worker};
 
 /// How often the caller is asked whether to continue.
@@ -136,6 +137,9 @@ fn asking<'a>(
         agents: &suite.0.agents,
         worker: worker::program(),
     };
+    if let Some(url) = &batches.coordinator {
+        options.leases = Some(Arc::new(leases_of_batches(url)?));
+    }
     let project = batches.journal.as_deref().map(Project::find_or_create).transpose();
     let project = project.map_err(|error| Error::Run(Box::new(error)))?;
     let journal = project.map(|it| it.journal_path());
