@@ -206,6 +206,18 @@ def executor(process: int) -> int | None:
     return next((it for it in ancestors(process) if "java" in Path(f"/proc/{it}/comm").read_text()), None)
 
 
+def settled(asked: Callable[[], Counter[int]], shards: set[int]) -> Counter[int]:
+    """What was asked of shards whose processes are stopped, once a second has brought nothing more: the endpoint may be slow to read. Requests of others do not matter."""
+    found, since = asked(), time.monotonic()
+    while time.monotonic() < since + 1:
+        time.sleep(0.1)
+        now = asked()
+        if any(now[ix] != found[ix] for ix in shards):
+            since = time.monotonic()
+        found = now
+    return found
+
+
 class Killed(NamedTuple):
     """What a kill left of the shards whose processes died with it."""
 
@@ -216,23 +228,21 @@ class Killed(NamedTuple):
 
 def kill_at(victim: str, folder: Path, endpoint: Endpoint, driver: subprocess.Popen[bytes], cluster: Cluster | None, chance: random.Random) -> Killed:
     """Kills a process. Shards that die with it are stopped before, so that what they asked and wrote can be counted."""
-    running = shards(folder)
-    assert running, f"the run is over: {Path('driver.log').read_text()[-3000:]}"
-    shard = chance.choice(sorted(running))
     node = raylet if cluster is not None else executor
-    ends = {
-        "driver": lambda _: True,
-        "node": lambda it: node(it) == node(shard),
-        "worker": lambda it: it == shard,
-        "shard": lambda it: it == shard,
-    }
-    dying = {process: ix for process, ix in running.items() if ends[victim](process)}
-    for process in dying:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGSTOP)
-    # What they sent is there in a moment; requests of others do not matter.
-    time.sleep(0.1)
-    asked = Counter(shard_of(folder, it) for it in endpoint.rows())
+    dying: dict[int, int] = {}
+    while not dying:
+        running = sorted(shards(folder))
+        assert running, f"the run is over: {Path('driver.log').read_text()[-3000:]}"
+        shard = chance.choice(running)
+        ends = {"driver": lambda _: True, "node": lambda it, shard=shard: node(it) == node(shard)}.get(victim, lambda it, shard=shard: it == shard)
+        # Twice: one may have begun meanwhile.
+        for _ in range(2):
+            for process, ix in shards(folder).items():
+                if process not in dying and ends(process):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(process, signal.SIGSTOP)
+                        dying[process] = ix
+    asked = settled(lambda: Counter(shard_of(folder, it) for it in endpoint.rows()), set(dying.values()))
     left = Killed({ix: asked[ix] for ix in dying.values()}, {ix: n_written(folder, ix) for ix in dying.values()})
     if victim == "node":
         # With what is on its disk: the runs that it was writing. Segments are in the directory that all see.
