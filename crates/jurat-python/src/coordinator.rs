@@ -46,7 +46,7 @@ impl Coordinator {
 
     /// Where it is reached.
     fn url(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |it| it.url())
+        self.with(py, jurat::shards::Coordinator::url)
     }
 
     /// Everything that it knows, as JSON.
