@@ -1,7 +1,6 @@
 // The script of a run in one file: it unpacks the columns, filters, sorts, and opens details. State is in the fragment of the address.
 
 const $ = (id) => document.getElementById(id);
-const WORDS = { p: "passed", f: "failed", m: "measured", s: "skipped", e: "error", n: "not_run", j: "not_judged" };
 const GLYPHS = { p: "✓", f: "✗", m: "≈", s: "–", e: "!", n: "○", j: "–", "-": "" };
 const ROWS = 100;
 
@@ -15,80 +14,51 @@ const columns = JSON.parse(await unpacked($("columns")));
 const places = JSON.parse($("places").textContent);
 const chunkOf = new Map(places.flatMap((of, chunk) => of.map((place) => [place, chunk])));
 const opened = new Set([0]);
+// The number of a case in the run, which details are known by: cases lie in the order of input.
+const numbers = columns.numbers ?? columns.ids.map((_, ix) => ix);
 
-// Where a word is not understood, the reader is told what would be.
-class Wrong extends Error {}
+// What the details of a case say, as text: its row and its answer, and the messages of its tasks.
+const said = new Map();
 
-function words(query) {
-  const found = query.match(/-?(?:[^\s"]|"[^"]*")+/g) ?? [];
-  return found.map((it) => ({ not: it.startsWith("-"), text: it.replace(/^-/, "").replaceAll('"', "") }));
+function read(details) {
+  const of = (look) => [...details.querySelectorAll(`[data-look=${look}]`)].map(plain);
+  said.set(Number(details.id.replace("case-", "")), { text: [...of("row").flatMap(stringsOf), ...of("answer")], why: of("why") });
 }
 
-const listed = (all) => all.map((it) => `\`${it}\``).join(", ");
-
-function verdictTest(codes, names) {
-  for (const name of names) if (!Object.values(WORDS).includes(name)) throw new Wrong(`\`${name}\` is no verdict; there are ${listed(Object.values(WORDS))}`);
-  return (ix) => names.includes(WORDS[codes[ix]]);
+// A text as it was: names in it became code.
+function plain(element) {
+  const of = (it) => (it.nodeType === Node.TEXT_NODE ? it.data : it.nodeName === "CODE" ? `\`${it.textContent}\`` : [...it.childNodes].map(of).join(""));
+  return of(element);
 }
 
-function taskNamed(id) {
-  const task = columns.tasks.find((it) => it.id === id);
-  if (!task) throw new Wrong(`there is no task \`${id}\`; there are ${listed(columns.tasks.map((it) => it.id))}`);
-  return task;
-}
-
-const COMPARE = { "<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b, "=": (a, b) => a === b, "!=": (a, b) => a !== b };
-
-// One term as a test of a case.
-function term(text) {
-  const [, key, rest] = text.match(/^([a-z]+):(.*)$/s) ?? [null, null, text];
-  const [, name, operator, value] = rest.match(/^(.*?)(<=|>=|!=|<|>|=)(.*)$/s) ?? [];
-  switch (key) {
-    case "verdict":
-      return verdictTest(columns.codes, rest.split(","));
-    case "task":
-      return verdictTest(taskNamed(name ?? rest).codes, (value ?? "").split(","));
-    case "label": {
-      const labels = taskNamed(name).labels ?? [];
-      return (ix) => value.split(",").includes(labels[ix] ?? "");
-    }
-    case "score": {
-      const scores = taskNamed(name).scores ?? [];
-      return (ix) => scores[ix] != null && COMPARE[operator](scores[ix], Number(value));
-    }
-    case "group": {
-      const group = columns.groups.find((it) => it.path === name);
-      if (!group) throw new Wrong(`there is no group \`${name ?? rest}\`; there are ${listed(columns.groups.map((it) => it.path))}`);
-      return (ix) => value.split(",").includes(group.values[ix] ?? "");
-    }
-    case "id": {
-      const pattern = new RegExp(`^${rest.split("*").map((it) => it.replace(/[.+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`);
-      return (ix) => pattern.test(columns.ids[ix]);
-    }
-    case null: {
-      const wanted = text.toLowerCase();
-      return (ix) => `${columns.ids[ix]} ${columns.variants?.[ix] ?? ""}`.toLowerCase().includes(wanted);
-    }
-    default:
-      throw new Wrong(`\`${key}:\` is not in this file; it takes \`verdict:\`, \`task:\`, \`label:\`, \`score:\`, \`group:\`, \`id:\` and parts of ids`);
+// The strings of a row without its keys. A row that is cut is no JSON: then its text is what there is.
+function stringsOf(row) {
+  const values = (it) => (it === null ? [] : typeof it === "object" ? Object.values(it).flatMap(values) : [String(it)]);
+  try {
+    return values(JSON.parse(row));
+  } catch {
+    return [row];
   }
 }
 
-function found(query) {
-  const tests = words(query).map(({ not, text }) => [term(text), not]);
-  const all = [];
-  for (let ix = 0; ix < columns.ids.length; ix += 1) if (tests.every(([test, not]) => test(ix) !== not)) all.push(ix);
-  return all;
-}
+const meaning = new Meaning(columns, (ix) => said.get(numbers[ix]));
 
-const ORDER = "enfsjmp-";
-
-function sorted(all, sort, descending) {
-  const task = columns.tasks.find((it) => `task:${it.id}` === sort);
-  const key = sort === "id" ? (ix) => columns.ids[ix] : sort === "verdict" ? (ix) => ORDER.indexOf(columns.codes[ix]) : task ? (ix) => task.scores?.[ix] ?? ORDER.indexOf(task.codes[ix]) : (ix) => ix;
-  const keys = new Map(all.map((ix) => [ix, key(ix)]));
-  all.sort((a, b) => (keys.get(a) < keys.get(b) ? -1 : keys.get(a) > keys.get(b) ? 1 : a - b));
-  return descending ? all.reverse() : all;
+// The cases that a query finds, and how many it cannot decide because their details are not in the file.
+async function found(query) {
+  const tree = new Reader(query).query();
+  const test = meaning.test(tree);
+  if (looksIntoDetails(tree)) {
+    for (const chunk of places.keys()) await unpack(chunk);
+    if (said.size === 0) document.querySelectorAll("#details > details").forEach(read);
+  }
+  const cases = [];
+  let unknown = 0;
+  for (let ix = 0; ix < columns.ids.length; ix += 1) {
+    const holds = test(ix);
+    if (holds) cases.push(ix);
+    if (holds === null) unknown += 1;
+  }
+  return { cases, unknown };
 }
 
 // Elements, with text that is never taken for markup.
@@ -107,7 +77,7 @@ function badge(code) {
 function state() {
   const [, page = "", query = ""] = location.hash.match(/^#(\w+)\??(.*)$/s) ?? [];
   const given = new URLSearchParams(query);
-  return { page, q: given.get("q") ?? "", sort: given.get("sort") ?? "input", descending: given.get("dir") === "desc", from: Number(given.get("from") ?? 0), open: given.get("case") };
+  return { page, q: given.get("q") ?? "", sort: given.get("sort") ?? "input", descending: given.get("dir") === "desc", from: Number(given.get("from")) || 0, open: given.get("case") };
 }
 
 function address(changes) {
@@ -121,18 +91,18 @@ function address(changes) {
   return `#cases${given.size ? `?${given}` : ""}`;
 }
 
-// The number of a case in the run, which details are known by: cases lie in the order of input.
-const numbers = columns.numbers ?? columns.ids.map((_, ix) => ix);
+async function unpack(chunk) {
+  if (opened.has(chunk)) return;
+  opened.add(chunk);
+  const parsed = new DOMParser().parseFromString(await unpacked(document.querySelector(`script[data-chunk="${chunk}"]`)), "text/html");
+  $("details").append(...parsed.body.children);
+}
 
 async function open(ix) {
   const place = numbers[ix];
   const chunk = chunkOf.get(place);
   if (chunk === undefined) return;
-  if (!opened.has(chunk)) {
-    opened.add(chunk);
-    const parsed = new DOMParser().parseFromString(await unpacked(document.querySelector(`script[data-chunk="${chunk}"]`)), "text/html");
-    $("details").append(...parsed.body.children);
-  }
+  await unpack(chunk);
   const details = $(`case-${place}`);
   if (!details) return;
   details.open = true;
@@ -140,35 +110,89 @@ async function open(ix) {
   details.scrollIntoView({ block: "start" });
 }
 
+// An order begins with what people look for: the most of an amount, the first of anything else.
+const MOST_FIRST = ["took", "cost", "tokens", "latency"];
+
 function header(title, sort, current) {
   const isCurrent = current.sort === sort;
-  const link = make("a", { href: address({ sort, descending: isCurrent && !current.descending, from: 0 }) }, title);
-  const cell = make("th", { scope: "col" }, link);
+  const descending = isCurrent ? !current.descending : MOST_FIRST.includes(sort);
+  const cell = make("th", { scope: "col" }, sort ? make("a", { href: address({ sort, descending, from: 0 }) }, title) : title);
   if (isCurrent) cell.setAttribute("aria-sort", current.descending ? "descending" : "ascending");
   return cell;
 }
 
+const none = () => make("span", { className: "none" }, "–");
+
+function variantOf(ix) {
+  const { prompt, subject, replicate } = meaning.variant(ix);
+  return [prompt, subject, columns.isRepeated ? `#${replicate}` : ""].filter((it) => it).join(" ");
+}
+
+function duration(us) {
+  const seconds = Math.floor(us / 1e6);
+  if (us < 1e3) return `${us} µs`;
+  if (us < 1e6) return `${(us / 1e3).toFixed(1)} ms`;
+  if (seconds < 60) return `${(us / 1e6).toFixed(2)} s`;
+  return seconds < 3600 ? `${Math.floor(seconds / 60)} min ${seconds % 60} s` : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+function money(dollars) {
+  const places = dollars >= 1 ? 2 : dollars >= 0.01 ? 4 : dollars >= 1e-5 ? 6 : 9;
+  return dollars === 0 ? "$0" : `$${places === 9 ? dollars.toFixed(9).replace(/0+$/, "") : dollars.toFixed(places)}`;
+}
+
+const hasVariants = columns.variants.some((it) => it.prompt || it.subject || it.replicate > 1);
+
+// The columns beside those of tasks: a title, an order, and what stands in the cell of a case.
+const MORE = [
+  columns.took && ["Took", "took", duration],
+  columns.cost && ["Cost", "cost", money],
+].filter((it) => it);
+
 function row(ix) {
   const hasDetails = chunkOf.has(numbers[ix]);
   const name = hasDetails ? make("a", { className: "open", href: address({ open: ix }) }, make("bdi", {}, columns.ids[ix])) : make("bdi", {}, columns.ids[ix]);
-  const cells = [make("th", { scope: "row" }, name), make("td", {}, badge(columns.codes[ix]))];
-  if (columns.variants) cells.splice(1, 0, make("td", {}, columns.variants[ix]));
+  const cells = [make("th", { scope: "row" }, name)];
+  if (hasVariants) cells.push(make("td", {}, variantOf(ix)));
+  cells.push(make("td", {}, badge(columns.codes[ix])));
   for (const task of columns.tasks) {
     const cell = make("td", {}, badge(task.codes[ix]));
-    if (task.labels?.[ix] != null) cell.append(" ", make("span", { className: "tag" }, task.labels[ix]));
+    const label = task.labels?.texts[task.labels.numbers[ix]];
+    if (label !== undefined) cell.append(" ", make("span", { className: "tag" }, label));
     if (task.scores?.[ix] != null) cell.append(" ", make("span", { className: "tag" }, String(task.scores[ix])));
     cells.push(cell);
+  }
+  for (const [, key, words] of MORE) {
+    const amount = meaning.figures[key][ix];
+    cells.push(make("td", { className: "number" }, amount == null ? none() : words(amount)));
   }
   return make("tr", { "data-row": "" }, ...cells);
 }
 
-function table(now) {
-  const all = sorted(found(now.q), now.sort, now.descending);
+function counted({ cases, unknown }) {
+  const number = (it) => it.toLocaleString("en");
+  const rest = unknown ? `; ${number(unknown)} more cannot be searched, because their details are not in this file` : "";
+  return `${number(cases.length)} of ${number(columns.ids.length)} cases${rest}`;
+}
+
+function heads(now) {
+  const sortOf = (it) => (it.scores ? `score:${it.id}` : it.labels ? `label:${it.id}` : null);
+  return [
+    header("Case", "id", now),
+    ...(hasVariants ? [header("Variant", null, now)] : []),
+    header("Verdict", "verdict", now),
+    ...columns.tasks.map((it) => header(it.id, sortOf(it), now)),
+    ...MORE.map(([title, sort]) => header(title, sort, now)),
+  ];
+}
+
+async function table(now) {
+  const hits = await found(now.q);
+  const all = ordered(meaning, hits.cases, now.sort, now.descending);
   const shown = all.slice(now.from, now.from + ROWS);
-  const heads = [header("Case", "id", now), header("Verdict", "verdict", now), ...columns.tasks.map((it) => header(it.id, `task:${it.id}`, now))];
-  if (columns.variants) heads.splice(1, 0, make("th", { scope: "col" }, "Variant"));
-  const count = make("p", { className: "about", id: "count", role: "status" }, `${all.length.toLocaleString("en")} of ${columns.ids.length.toLocaleString("en")} cases`);
-  const box = make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Cases" }, make("table", { className: "rows" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...shown.map(row))));
+  const count = make("p", { className: "about", id: "count", role: "status" }, counted(hits));
+  const body = make("table", { className: "rows" }, make("thead", {}, make("tr", {}, ...heads(now))), make("tbody", {}, ...shown.map(row)));
+  const box = make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Cases" }, body);
   const pages = make("nav", { className: "pager", "aria-label": "Pages" });
   if (now.from > 0) pages.append(make("a", { rel: "prev", href: address({ from: Math.max(0, now.from - ROWS) }) }, "Previous"));
   pages.append(make("span", {}, all.length ? `${now.from + 1}–${now.from + shown.length}` : "none"));
@@ -176,7 +200,7 @@ function table(now) {
   return [count, box, pages];
 }
 
-const box = make("input", { type: "search", id: "query", placeholder: "verdict:failed task:ID=failed id", autocomplete: "off", spellcheck: false, "aria-label": "Search cases" });
+const box = make("input", { type: "search", id: "query", placeholder: "verdict:failed task:ID=failed", autocomplete: "off", spellcheck: false, "aria-label": "Search cases" });
 const form = make("form", { role: "search", className: "filter" }, box);
 form.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -187,10 +211,14 @@ $("table").append(form, results);
 $("table").hidden = false;
 
 async function show() {
+  const { hash } = location;
   const now = state();
   if (document.activeElement !== box) box.value = now.q;
   try {
-    results.replaceChildren(...table(now));
+    const parts = await table(now);
+    // Whoever typed on meanwhile is answered by the later call.
+    if (location.hash !== hash) return;
+    results.replaceChildren(...parts);
   } catch (error) {
     if (!(error instanceof Wrong)) throw error;
     results.replaceChildren(make("p", { className: "note", role: "alert" }, error.message));

@@ -24,7 +24,7 @@ pub(crate) const STYLE: &Asset =
 pub(crate) const STYLES: &str = concat!(include_str!("app.css"), include_str!("compare.css"));
 
 /// The script of pages that are files.
-pub(crate) const FILE_SCRIPT: &str = include_str!("file.js");
+pub(crate) const FILE_SCRIPT: &str = concat!(include_str!("query.js"), include_str!("file.js"));
 
 /// The theme that the reader chose, applied before the page is drawn.
 pub(crate) const THEME: &Asset =
@@ -77,6 +77,7 @@ mod tests {
         }
         assert_eq!(answer("app.css").status, StatusCode::NOT_FOUND);
         let size = |ending: &str| ASSETS.iter().filter(|it| it.ending == ending).map(|it| it.body.len()).sum::<usize>();
+        assert!(FILE_SCRIPT.len() <= 40_000, "{} of script in files", FILE_SCRIPT.len());
         assert!(size("js") <= 40_000 && size("css") <= 30_000, "{} of script, {} of style", size("js"), size("css"));
     }
 }

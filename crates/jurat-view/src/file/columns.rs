@@ -1,66 +1,145 @@
-//! The verdicts, labels, scores and groups of all cases, as columns that the script of the file filters and sorts.
+//! The verdicts, labels, scores and groups of all cases, and what they took, as columns that the script of the file filters and sorts.
 
 use jurat_core::plan::TaskIx;
-use jurat_engine::view::{Code, Column, RunView, ViewError};
-use serde_json::{Value as Json, json};
+use jurat_engine::view::query::{CaseTexts, ColumnCache, Columns, Spent};
+use jurat_engine::view::{Code, Column, RunView, Variant, ViewError};
+use serde_json::{Map, Value as Json, json};
 
 use super::omitted::Omitted;
 use super::packed;
 
-/// The columns of a run, packed.
-pub(super) fn packed(view: &RunView, omitted: &Omitted) -> Result<String, ViewError> {
-    Ok(packed::packed(&columns(view, omitted)?.to_string()))
+/// The columns of a run, packed. What a replay does not reproduce is left out where only results are wanted.
+pub(super) fn packed(view: &RunView, omitted: &Omitted, results_only: bool) -> Result<String, ViewError> {
+    let cache = ColumnCache::default();
+    let file = File { view, columns: cache.of(view)?, omitted, places: places(view)? };
+    Ok(packed::packed(&file.json(results_only)?.to_string()))
 }
 
-fn columns(view: &RunView, omitted: &Omitted) -> Result<Json, ViewError> {
-    let reader = view.reader();
-    let (mut ids, mut places) = (Vec::new(), Vec::new());
-    for case in reader.identities() {
-        let case = case?;
-        ids.push(omitted.text(&view.name_of(&case)));
-        places.push(usize::try_from(case.case_ix.0).unwrap_or(usize::MAX));
+fn places(view: &RunView) -> Result<Vec<usize>, ViewError> {
+    let mut places = Vec::new();
+    for ending in view.reader().endings() {
+        places.push(usize::try_from(ending?.0.0).unwrap_or(usize::MAX));
     }
-    let variant = |place: &usize| {
-        let of_case = view.variant(jurat_core::plan::CaseIx(*place as u64));
-        of_case.map(|it| [it.prompt.clone(), it.subject.clone()].join(" ").trim().to_owned()).unwrap_or_default()
-    };
-    let variants: Vec<String> = places.iter().map(variant).collect();
-    let codes = |column: Column| -> Result<String, ViewError> {
-        let codes = reader.codes(column)?;
-        Ok(places.iter().map(|it| letter(codes.get(*it).copied().flatten())).collect())
-    };
-    let mut tasks = Vec::new();
-    for (ix, head) in view.head().tasks.iter().enumerate() {
-        let column = Column::from(TaskIx(ix as u32));
-        let (scores, labels) = (reader.scores(column)?, reader.labels(column)?);
-        let has_scores = scores.iter().any(Option::is_some);
-        let has_labels = labels.iter().any(Option::is_some);
-        let score = |it: &usize| scores.get(*it).copied().flatten();
-        let label = |it: &usize| labels.get(*it).cloned().flatten().map(|it| omitted.text(&it));
-        tasks.push(json!({
-            "id": head.id,
-            "codes": codes(column)?,
-            "scores": has_scores.then(|| places.iter().map(score).collect::<Vec<_>>()),
-            "labels": has_labels.then(|| places.iter().map(label).collect::<Vec<_>>()),
-        }));
-    }
-    let mut groups = Vec::new();
-    for path in &view.plan().group_by {
-        if let Some(values) = reader.groups(&path.to_string())? {
-            let value = |it: &usize| values.get(*it).cloned().flatten().map(|it| omitted.text(&it));
-            groups.push(json!({ "path": path.to_string(), "values": places.iter().map(value).collect::<Vec<_>>() }));
+    Ok(places)
+}
+
+struct File<'f> {
+    view: &'f RunView,
+    columns: Columns<'f>,
+    omitted: &'f Omitted,
+    /// The numbers of the cases that are there.
+    places: Vec<usize>,
+}
+
+impl File<'_> {
+    fn json(&self, results_only: bool) -> Result<Json, ViewError> {
+        let ids = self.columns.ids(self.view)?;
+        let ids: Vec<String> = self.places.iter().map(|it| self.omitted.text(ids.get(*it as u32))).collect();
+        let is_dense = self.places.iter().enumerate().all(|(ix, place)| ix == *place);
+        let is_repeated = self.view.head().variants.iter().any(|it| it.replicate > 0);
+        let mut json = json!({
+            "ids": ids,
+            "numbers": (!is_dense).then_some(&self.places),
+            "variants": self.variants(),
+            "isRepeated": is_repeated,
+            "codes": self.codes(Column::CASE)?,
+            "tasks": self.tasks()?,
+            "paths": self.view.plan().group_by.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "groups": self.groups()?,
+            "flaky": if is_repeated { Some(self.flaky()?) } else { None },
+            "isResultsOnly": results_only,
+        });
+        if !results_only {
+            let amounts = self.amounts()?;
+            json.as_object_mut().expect("it is an object").extend(amounts);
         }
+        Ok(json)
     }
-    let is_dense = places.iter().enumerate().all(|(ix, place)| ix == *place);
-    let has_variants = variants.iter().any(|it| !it.is_empty());
-    Ok(json!({
-        "ids": ids,
-        "numbers": (!is_dense).then_some(places.clone()),
-        "variants": has_variants.then_some(variants),
-        "codes": codes(Column::CASE)?,
-        "tasks": tasks,
-        "groups": groups,
-    }))
+
+    fn of_cases<T>(&self, of: impl Fn(usize) -> T) -> Vec<T> {
+        self.places.iter().map(|it| of(*it)).collect()
+    }
+
+    fn codes(&self, column: Column) -> Result<String, ViewError> {
+        let codes = self.columns.codes(self.view, column)?;
+        Ok(self.places.iter().map(|it| letter(codes.get(*it).copied().flatten())).collect())
+    }
+
+    fn variants(&self) -> Vec<Json> {
+        let json = |it: &Variant| json!({ "prompt": it.prompt, "subject": it.subject, "replicate": it.replicate + 1 });
+        self.view.head().variants.iter().map(json).collect()
+    }
+
+    fn tasks(&self) -> Result<Vec<Json>, ViewError> {
+        let tasks = self.view.head().tasks.iter().enumerate();
+        tasks.map(|(ix, head)| self.task(&head.id, Column::from(TaskIx(ix as u32)))).collect()
+    }
+
+    fn task(&self, id: &str, column: Column) -> Result<Json, ViewError> {
+        let scores = self.columns.scores(self.view, column)?;
+        let labels = self.columns.labels(self.view, column)?;
+        let score = |it: usize| scores.get(it).copied().filter(|it| !it.is_nan());
+        Ok(json!({
+            "id": id,
+            "codes": self.codes(column)?,
+            "scores": scores.iter().any(|it| !it.is_nan()).then(|| self.of_cases(score)),
+            "labels": (!labels.texts.is_empty()).then(|| self.texts(&labels)),
+        }))
+    }
+
+    /// A dictionary, and the number of each case in it; -1 where it has none.
+    fn texts(&self, texts: &CaseTexts) -> Json {
+        let number = |it: usize| texts.numbers.get(it).filter(|it| **it != CaseTexts::NONE).map_or(-1, |it| i64::from(*it));
+        let dictionary: Vec<String> = texts.texts.iter().map(|it| self.omitted.text(it)).collect();
+        json!({ "texts": dictionary, "numbers": self.of_cases(number) })
+    }
+
+    fn groups(&self) -> Result<Vec<Json>, ViewError> {
+        let mut groups = Vec::new();
+        for path in self.view.plan().group_by.iter().map(ToString::to_string) {
+            if let Some(texts) = self.columns.groups(self.view, &path)?.as_ref() {
+                let mut group = self.texts(texts);
+                group["path"] = path.into();
+                groups.push(group);
+            }
+        }
+        Ok(groups)
+    }
+
+    fn flaky(&self) -> Result<String, ViewError> {
+        let flaky = self.columns.flaky(self.view)?;
+        Ok(self.places.iter().map(|it| if flaky.get(*it) == Some(&true) { '1' } else { '0' }).collect())
+    }
+
+    /// How long cases took and what their responses cost, by the names that queries have for them.
+    fn amounts(&self) -> Result<Map<String, Json>, ViewError> {
+        let took = self.columns.took(self.view)?;
+        let took = |it: usize| took.get(it).copied().filter(|it| *it != u64::MAX);
+        let mut amounts = Map::from_iter([("took".to_owned(), json!(self.of_cases(took)))]);
+        let spent = self.columns.spent(self.view)?;
+        if spent.is_empty() {
+            return Ok(amounts);
+        }
+        let of = |amount: &dyn Fn(&Spent) -> Option<u64>| json!(self.of_cases(|it| spent.get(it).and_then(amount)));
+        let answered = |it: &Spent| it.answers > 0;
+        amounts.extend([
+            ("cost".to_owned(), of(&|it| it.cost_usd().map(|_| it.nano_dollars))),
+            ("tokens".to_owned(), of(&|it| answered(it).then_some(it.tokens))),
+            ("latency".to_owned(), of(&|it| answered(it).then(|| it.latency().as_micros() as u64))),
+            ("requests".to_owned(), of(&|it| (answered(it) || it.requests > 0).then_some(it.requests.into()))),
+            ("reused".to_owned(), self.of_cases(|it| reused(spent.get(it))).into_iter().collect::<String>().into()),
+        ]);
+        Ok(amounts)
+    }
+}
+
+/// A mark for a case whose answers were all reused, for one whose were not, and for one that has none.
+fn reused(spent: Option<&Spent>) -> char {
+    match spent.filter(|it| it.answers > 0) {
+        Some(it) if it.reused == it.answers => '1',
+        Some(_) => '0',
+        None => '-',
+    }
 }
 
 /// A letter for a verdict, as `file.js` reads it.

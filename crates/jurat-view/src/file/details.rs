@@ -72,12 +72,14 @@ fn title(report: &CaseReport) -> String {
     title
 }
 
+/// What the script of the file searches is marked: `text` looks into rows and answers, `why:` into what tasks say.
 fn details(view: &RunView, report: &CaseReport, omitted: &Omitted) -> Markup {
+    let is_answer = |name: &str| name == "response" && view.plan().ask.is_some();
     html! {
         @if !report.message.is_empty() { p { (sentence(&report.message)) } }
-        @for (name, text) in &report.exchange { h4 { (line(name)) } (cut(text)) }
+        @for (name, text) in &report.exchange { h4 { (line(name)) } div data-look=[is_answer(name).then_some("answer")] { (cut(text)) } }
         @if let Some(row) = &report.data.row {
-            details { summary { "Row" } (cut(&jurat_report::pretty_json(&omitted.value(row)))) }
+            details { summary { "Row" } div data-look="row" { (cut(&jurat_report::pretty_json(&omitted.value(row)))) } }
         }
         h4 { "Tasks" }
         ul.moves { @for task in &report.tasks { li { (task_part(view, task)) } } }
@@ -90,10 +92,10 @@ fn task_part(view: &RunView, task: &TaskReport) -> Markup {
         (verdict::word(task.verdict.name())) " " strong { (line(&view.plan().tasks[task.task].id)) }
         @if let Some(label) = &task.label { " " span.tag { (line(label)) } }
         @if let Some(score) = task.score { " " span.tag { (jurat_report::score(score)) } }
-        @if !task.message.is_empty() { p { (sentence(&task.message)) } }
-        @if let Some(said) = &task.explanation { p.soft { (lines(said)) } }
+        @if !task.message.is_empty() { p data-look="why" { (sentence(&task.message)) } }
+        @if let Some(said) = &task.explanation { p.soft data-look="why" { (lines(said)) } }
         @if !task.message.is_empty() {
-            @if let Some(actual) = &task.actual { details { summary { "Found" } (cut(&text(actual))) } }
+            @if let Some(actual) = &task.actual { details { summary { "Found" } div data-look="why" { (cut(&text(actual))) } } }
         }
     }
 }

@@ -2,6 +2,9 @@
 
 use crate::route::{Address, Route, RunPage};
 
+/// What the script of the file knows of the parameters of cases.
+const KEPT: [&str; 3] = ["q=", "sort=", "dir="];
+
 const HREF: &str = " href=\"";
 
 /// Markup whose links lead to places of the same file. Templates quote attributes and escape what stands in them, so that looking for quotes is enough.
@@ -30,9 +33,10 @@ fn target(link: &str) -> Option<String> {
     let (path, query) = address.split_once('?').map_or((address.as_str(), None), |it| (it.0, Some(it.1)));
     match Address::parse(path, query).ok()?.route {
         Route::Run { page: RunPage::Cases(_), .. } => {
-            // The query as it is written stays readable in the address.
-            let q = query.unwrap_or_default().split('&').find(|it| it.starts_with("q="));
-            Some(q.map_or_else(|| "#cases".to_owned(), |it| format!("#cases?{it}")))
+            // As they are written, query and order stay readable in the address.
+            let is_kept = |it: &&str| KEPT.iter().any(|key| it.starts_with(key));
+            let kept: Vec<&str> = query.unwrap_or_default().split('&').filter(is_kept).collect();
+            Some(if kept.is_empty() { "#cases".to_owned() } else { format!("#cases?{}", kept.join("&amp;")) })
         }
         _ => None,
     }
@@ -47,5 +51,7 @@ mod tests {
         let markup = r##"<a href="/runs/r1/cases?q=verdict:failed&amp;n=50">4</a> <a class="x" href="/runs/r1">run</a> <a href="#top">top</a>"##;
         let offline = offline(markup);
         assert_eq!(offline, r##"<a href="#cases?q=verdict:failed">4</a> <a class="x">run</a> <a href="#top">top</a>"##);
+        let ordered = super::offline(r#"<a href="/runs/r1/cases?sort=took&amp;dir=desc">slowest</a>"#);
+        assert_eq!(ordered, r##"<a href="#cases?sort=took&amp;dir=desc">slowest</a>"##);
     }
 }

@@ -60,7 +60,7 @@ pub enum FileError {
 pub fn write(view: &RunView, options: &FileOptions, out: &mut dyn Write) -> Result<(), FileError> {
     let omitted = Omitted::find(view, &options.omit)?;
     let comparison = options.with.as_ref().map(|base| compared(view, base)).transpose()?;
-    let columns = columns::packed(view, &omitted)?;
+    let columns = columns::packed(view, &omitted, options.results_only)?;
     let mut document = document::Document::new(view, options, comparison.as_ref(), &omitted, columns)?;
     if document.size() > options.max_bytes {
         return Err(FileError::TooLarge { size: document.size(), most: options.max_bytes });
