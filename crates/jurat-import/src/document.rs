@@ -27,6 +27,20 @@ impl Object {
         }
     }
 
+    /// Adds a value to those that a member has: the value alone, and a list where there are several.
+    pub(crate) fn gather(&mut self, key: &str, value: impl Into<Value>) {
+        let value = value.into();
+        let all = match self.get(key).cloned() {
+            None => value,
+            Some(Val::List(mut items)) => {
+                items.push(value);
+                Val::List(items)
+            }
+            Some(first) => Val::List(vec![first, value]),
+        };
+        self.put(key, all);
+    }
+
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         self.0.get(key)
     }

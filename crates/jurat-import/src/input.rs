@@ -128,6 +128,14 @@ impl Input {
         }
     }
 
+    /// Where a text that begins as JSON is no JSON: it is cut off or damaged.
+    pub(crate) fn damage(&self) -> Option<String> {
+        match &self.content {
+            Content::Text(text) if text.trim_start().starts_with(['{', '[']) => parsed(text.as_bytes()).err(),
+            _ => None,
+        }
+    }
+
     /// The text of a file that is in memory.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.content {

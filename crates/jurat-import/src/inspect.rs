@@ -7,12 +7,13 @@ use jurat_core::artifact::{
 };
 use jurat_format::value::{Val, Value, parse_json};
 
-use crate::document::{Object, count_at, members, members_at, plain, text, text_at, texts};
+use crate::document::{Object, beginning, count_at, members, members_at, plain, text, text_at, texts};
 use crate::identifier;
 use crate::input::{Content, Input};
 use crate::kind::{Import, ImportError, Kind, counted};
+use crate::report::{NOT_KNOWN, Unused};
 use crate::source::Source;
-use crate::trace::{Conversation, from_value};
+use crate::trace::{Conversation, from_value, media};
 use crate::zip::Archive;
 
 pub(crate) static KIND: Kind = Kind {
@@ -60,10 +61,64 @@ fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
         if matches!(header.get("invalidated"), Some(Val::Bool(true))) {
             return Err(unreadable("the log is marked as invalidated".to_owned()));
         }
+        note_state(import, &input.name, &header);
         suite.add(import, &input.name, &header, samples)?;
     }
     suite.write(import);
     Ok(())
+}
+
+/// Says where an evaluation did not end as it should have.
+fn note_state(import: &mut Import<'_>, name: &str, header: &Value) {
+    let status = text_at(header, "status").filter(|it| *it != "success");
+    let error = header.get("error").and_then(|it| text_at(it, "message"));
+    let why = match (status, error) {
+        (None, None) => return,
+        (status, None) => format!("its status is `{}`", status.unwrap_or_default()),
+        (status, Some(error)) => format!("its status is `{}`: {}", status.unwrap_or("error"), beginning(error)),
+    };
+    import.report.approximate(name, "the log", "runs", format!("{why}; samples may be missing"));
+}
+
+/// Members of a sample that are read, or say what others say as well.
+const SAMPLE: [&str; 24] = [
+    "id",
+    "epoch",
+    "input",
+    "choices",
+    "target",
+    "messages",
+    "output",
+    "scores",
+    "metadata",
+    "store",
+    "turn_count",
+    "model_usage",
+    "role_usage",
+    "started_at",
+    "completed_at",
+    "total_time",
+    "working_time",
+    "error",
+    "limit",
+    "attachments",
+    "uuid",
+    "events",
+    "events_data",
+    "summary",
+];
+
+/// Kinds of events that say what messages do not.
+const EVENTS: [&str; 7] = ["sandbox", "subtask", "approval", "input", "info", "logger", "compaction"];
+
+fn note_unused(unused: &mut Unused, at: &str, sample: &Value) {
+    unused.note_others(at, sample, &SAMPLE);
+    let events = sample.get("events").and_then(Val::as_list).unwrap_or_default();
+    for kind in EVENTS {
+        if events.iter().any(|it| text_at(it, "event") == Some(kind)) {
+            unused.note(at, &format!("events: {kind}"));
+        }
+    }
 }
 
 /// What was run, and its samples.
@@ -126,9 +181,12 @@ const MATCH: &str = include_str!("inspect/match.js");
 #[derive(Default)]
 struct Suite {
     name: Option<String>,
-    /// Scorers with how often each recorded value is a grade.
-    scorers: Vec<String>,
+    /// Names and options of scorers.
+    scorers: Vec<(String, Value)>,
     ids: std::collections::HashSet<String>,
+    /// Whether a sample was run more than once.
+    has_epochs: bool,
+    unused: Unused,
 }
 
 impl Suite {
@@ -145,45 +203,36 @@ impl Suite {
             let (at, sample) = sample?;
             let what = format!("sample `{}`", sample.get("id").map(plain).unwrap_or_default());
             match artifact(&eval, &sample) {
-                Ok(artifact) if !self.ids.insert(artifact.identity.run_id.clone()) => {
+                Ok((artifact, _)) if !self.ids.insert(artifact.identity.run_id.clone()) => {
                     import.report.dropped(
                         &at,
                         what,
                         "a sample with its id and epoch is there already; import logs one after the other",
                     );
                 }
-                Ok(artifact) => {
-                    import.report.exact(&at, what, format!("run `{}`", artifact.identity.run_id));
+                Ok((artifact, n_media)) => {
+                    let into = format!("run `{}`", artifact.identity.run_id);
+                    match n_media {
+                        0 => import.report.exact(&at, what, into),
+                        n => import.report.approximate(&at, what, into, format!("{} are not in it", media(n))),
+                    }
+                    note_unused(&mut self.unused, &at, &sample);
+                    self.has_epochs |= count_at(&sample, "epoch").is_some_and(|it| it > 1);
                     import.row(&artifact.to_value())?;
                 }
                 Err(why) => import.report.dropped(&at, what, why),
             }
         }
         let scorers = eval.get("scorers").and_then(Val::as_list).unwrap_or_default();
-        for scorer in scorers.iter().filter_map(|it| text_at(it, "name")) {
-            if !self.scorers.iter().any(|it| it == scorer) {
-                self.scorers.push(scorer.to_owned());
-                self.note(import, name, scorer);
+        for scorer in scorers {
+            let options = scorer.get("options").cloned().unwrap_or(Val::Null);
+            let Some(scorer) = text_at(scorer, "name").map(|it| (it.to_owned(), options)) else { continue };
+            if !self.scorers.contains(&scorer) {
+                note_scorer(import, name, &scorer);
+                self.scorers.push(scorer);
             }
         }
         Ok(())
-    }
-
-    fn note(&self, import: &mut Import<'_>, name: &str, scorer: &str) {
-        let what = format!("scorer `{scorer}`");
-        match offered(scorer) {
-            Some((task, _)) => import.report.approximate(
-                name,
-                what,
-                format!("task `{task}`"),
-                "options of the scorer are not read; its recorded value is `runner_metadata.scores`",
-            ),
-            None => import.report.dropped(
-                name,
-                what,
-                "jurat does not judge by it; its recorded value is `runner_metadata.scores`",
-            ),
-        }
     }
 
     /// A suite that judges the runs: known scorers anew, and that each ended well.
@@ -195,21 +244,28 @@ impl Suite {
                 .with("check", Object::new().with("kind", text("status_is")).with("expected", text("success"))),
         )];
         let mut evaluators = Object::new();
-        for (task, code) in self.scorers.iter().filter_map(|it| offered(it)) {
+        let mut names = identifier::Names::default();
+        for (task, code) in self.scorers.iter().filter_map(|(scorer, options)| offered(scorer, options).ok()) {
+            let task = names.unique(task);
             let file = format!("evaluators/{task}.js");
-            evaluators.put(task, Object::new().with("source", Object::new().with("file", text(&file))));
+            evaluators.put(&task, Object::new().with("source", Object::new().with("file", text(&file))));
             let with =
                 Object::new().with("output", text("final_response")).with("reference", text("runner_metadata.target"));
-            let task = Object::new().with("id", text(task)).with("evaluate", text(task)).with("with", with);
+            let task = Object::new().with("id", text(&task)).with("evaluate", text(&task)).with("with", with);
             let task = task
                 .with("field_path", text("label"))
                 .with("operator", text("equals"))
                 .with("expected_value", text("C"));
             tasks.push(task.into());
-            import.file(file, code.to_owned());
+            import.file(file, code);
         }
         let mut suite = Object::new().with("suite", text(identifier::identity(&name, "inspect")));
         suite.put("records", Object::new().with("path", text("runs.jsonl")).with("as", text("runs")));
+        if self.has_epochs {
+            // The epochs of a sample are no samples of their own: they say the same thing again.
+            suite.put("cluster_by", text("runner_metadata.sample"));
+        }
+        self.unused.report(&mut import.report, "sample", NOT_KNOWN);
         if !evaluators.is_empty() {
             suite.put("evaluators", evaluators);
         }
@@ -220,16 +276,41 @@ impl Suite {
     }
 }
 
-/// The task and the code for a scorer.
-fn offered(scorer: &str) -> Option<(&'static str, &'static str)> {
-    match scorer.rsplit('/').next().unwrap_or(scorer) {
-        "includes" => Some(("includes", INCLUDES)),
-        "match" => Some(("match", MATCH)),
-        _ => None,
+fn note_scorer(import: &mut Import<'_>, name: &str, (scorer, options): &(String, Value)) {
+    let what = format!("scorer `{scorer}`");
+    let recorded = "its recorded value is `runner_metadata.scores`";
+    match offered(scorer, options) {
+        Ok((task, _)) => {
+            let why = format!("letters are compared in lower case, where Inspect folds their case in full; {recorded}");
+            import.report.approximate(name, what, format!("task `{task}`"), why);
+        }
+        Err(why) => import.report.dropped(name, what, format!("{why}; {recorded}")),
     }
 }
 
-fn artifact(eval: &Value, sample: &Value) -> Result<RunArtifact, String> {
+/// The task and the code for a scorer with its options; why there is none.
+fn offered(scorer: &str, options: &Value) -> Result<(&'static str, String), String> {
+    let (task, code) = match scorer.rsplit('/').next().unwrap_or(scorer) {
+        "includes" => ("includes", INCLUDES),
+        "match" => ("match", MATCH),
+        _ => return Err("jurat does not judge by it".to_owned()),
+    };
+    let mut code = code.to_owned();
+    for (key, value) in members(options) {
+        code = match (key, value) {
+            ("ignore_case", Val::Bool(it)) => code.replace("IGNORE_CASE = true", &format!("IGNORE_CASE = {it}")),
+            ("location", Val::Str(it)) if task == "match" && matches!(&**it, "begin" | "end" | "any" | "exact") => {
+                code.replace("LOCATION = \"end\"", &format!("LOCATION = \"{it}\""))
+            }
+            ("numeric", Val::Bool(false)) => code,
+            _ => return Err(format!("its option `{key}: {}` is not taken over", beginning(&plain(value)))),
+        };
+    }
+    Ok((task, code))
+}
+
+/// The run that a sample is, and how many parts of its messages are not in it.
+fn artifact(eval: &Value, sample: &Value) -> Result<(RunArtifact, usize), String> {
     let id = sample.get("id").map(plain).ok_or("it has no `id`")?;
     let epoch = count_at(sample, "epoch").unwrap_or(1);
     let sample = resolved(sample);
@@ -240,7 +321,8 @@ fn artifact(eval: &Value, sample: &Value) -> Result<RunArtifact, String> {
     let (status, error) = status(&sample, completion.is_some());
     let response = completion.filter(|_| status == RunStatus::Success);
     let choice = output.get("choices").and_then(Val::as_list).and_then(<[Value]>::first);
-    Ok(RunArtifact {
+    let n_media = conversation.n_media;
+    let artifact = RunArtifact {
         identity: Identity {
             run_id: identifier::run_id(&format!("{id}.{epoch}")),
             case_id: identifier::identity(&id, "sample"),
@@ -261,7 +343,8 @@ fn artifact(eval: &Value, sample: &Value) -> Result<RunArtifact, String> {
         output_artifacts: Vec::new(),
         error,
         runner_metadata: metadata(&sample, epoch),
-    })
+    };
+    Ok((artifact, n_media))
 }
 
 /// A sample with the texts that `attachment://` refers to.
@@ -387,7 +470,8 @@ fn usage(sample: &Value) -> RunUsage {
 
 /// What is not part of an artifact: target, choices, scores, epoch, and what the task attached.
 fn metadata(sample: &Value, epoch: u64) -> Value {
-    let mut metadata = Object::new().with("epoch", epoch);
+    let id = sample.get("id").map(plain).unwrap_or_default();
+    let mut metadata = Object::new().with("sample", text(id)).with("epoch", epoch);
     let target = match sample.get("target") {
         Some(Val::List(items)) => Some(texts(items.iter().map(plain))),
         Some(other) => Some(text(plain(other))),
@@ -401,7 +485,7 @@ fn metadata(sample: &Value, epoch: u64) -> Value {
     let mut scores = Object::new();
     for (name, score) in members_at(sample, "scores") {
         let mut read = Object::new();
-        for key in ["value", "answer", "explanation"] {
+        for key in ["value", "answer", "explanation", "metadata"] {
             read.put_some(key, score.get(key).filter(|it| !matches!(it, Val::Null)).cloned());
         }
         scores.put(name, read);

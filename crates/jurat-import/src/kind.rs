@@ -174,7 +174,10 @@ pub fn import_with(
     spool: Box<dyn Spool>,
 ) -> Result<Imported, ImportError> {
     let kind = match from {
-        Some(kind) => kind,
+        Some(kind) => {
+            inputs.iter().try_for_each(|it| is_of(it, kind))?;
+            kind
+        }
         None => common_kind(inputs)?,
     };
     let mut import = Import {
@@ -210,7 +213,24 @@ fn common_kind(inputs: &[Input]) -> Result<&'static Kind, ImportError> {
     common.map(|(kind, _)| kind).ok_or(ImportError::Nothing)
 }
 
+/// Whether an input is of the kind that was asked for: of another one nothing would be read, and nobody would know.
+fn is_of(input: &Input, kind: &'static Kind) -> Result<(), ImportError> {
+    if (kind.recognises)(input) || kind.name == promptfoo::CONFIG.name && input.json().is_none() {
+        // Configurations say by themselves where they cannot be read.
+        return Ok(());
+    }
+    if let Some(why) = input.damage() {
+        return Err(ImportError::unreadable(&input.name, why));
+    }
+    let found = KINDS.iter().find(|it| (it.recognises)(input)).map(|it| it.help);
+    let found = found.map_or_else(String::new, |it| format!("; it is {it}"));
+    Err(ImportError::unreadable(&input.name, format!("there is nothing of the kind `{}` in it{found}", kind.name)))
+}
+
 fn unknown(input: &Input) -> ImportError {
+    if let Some(why) = input.damage() {
+        return ImportError::unreadable(&input.name, why);
+    }
     let kinds: Vec<&str> = KINDS.iter().map(|it| it.name).collect();
     ImportError::Unknown { name: input.name.clone(), kinds: listed_all(kinds) }
 }

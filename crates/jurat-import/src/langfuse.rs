@@ -7,6 +7,7 @@ use jurat_format::value::{Val, Value};
 use crate::document::{Object, first_of, maybe_json, plain, text};
 use crate::input::{Content, Element, Input};
 use crate::kind::{Import, ImportError, Kind};
+use crate::report::{NOT_KNOWN, Unused};
 use crate::trace::{Found, Runs, Span, Survey};
 
 pub(crate) static KIND: Kind = Kind {
@@ -46,27 +47,30 @@ fn is_score(value: &Value) -> bool {
 
 fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
     let mut survey = Survey::new(import.options.by);
-    let mut scores: HashMap<String, Object> = HashMap::new();
+    let (mut scores, mut unused, mut unused_scores) = (Scores::default(), Unused::default(), Unused::default());
     for input in import.inputs {
         for row in rows(input)? {
             let (line, row) = row?;
             let at = format!("{}:{line}", input.name);
             let trace_id = first_of(&row, &["trace_id", "traceId"]).map(plain).unwrap_or_default();
             if is_score(&row) {
-                let name = row.get("name").map(plain).unwrap_or_default();
-                let value = first_of(&row, &["stringValue", "string_value", "value"]).cloned().unwrap_or(Val::Null);
-                scores.entry(trace_id).or_default().put(&name, value);
-                import.report.exact(&at, format!("score `{name}`"), "`request.metadata.scores`");
+                unused_scores.note_others(&at, &row, &OF_SCORE);
+                scores.add(&at, trace_id, &row);
                 continue;
             }
             match span(&at, &row) {
-                Ok(span) => survey.see(&Found::Span(span)),
+                Ok(span) => {
+                    unused.note_others(&at, &row, &known());
+                    survey.see(&Found::Span(span));
+                }
                 Err(why) => import.report.dropped(&at, "an observation", why),
             }
         }
     }
-    let extra = scores.into_iter().map(|(trace, it)| (trace, Object::new().with("scores", it).into())).collect();
-    let mut runs = Runs::new(survey, extra);
+    unused.report(&mut import.report, "observation", NOT_KNOWN);
+    unused_scores.report(&mut import.report, "score", NOT_KNOWN);
+    scores.report(import, &survey);
+    let mut runs = Runs::new(survey, scores.extra());
     for input in import.inputs {
         for row in rows(input)? {
             let (line, row) = row?;
@@ -77,6 +81,107 @@ fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
         }
     }
     runs.finish(import)
+}
+
+/// Members of a score that are read, or say how it came about.
+const OF_SCORE: [&str; 17] = [
+    "id",
+    "traceId",
+    "trace_id",
+    "observationId",
+    "observation_id",
+    "name",
+    "value",
+    "stringValue",
+    "string_value",
+    "dataType",
+    "data_type",
+    "comment",
+    "timestamp",
+    "source",
+    "createdAt",
+    "updatedAt",
+    "projectId",
+];
+
+/// Scores of traces.
+#[derive(Default)]
+struct Scores {
+    /// Values and comments of each trace, by the name of the score.
+    of_traces: HashMap<String, (Object, Object)>,
+    /// Where each score stands, its trace and its name.
+    found: Vec<(String, String, String)>,
+}
+
+impl Scores {
+    fn add(&mut self, at: &str, trace_id: String, row: &Value) {
+        let name = row.get("name").map(plain).unwrap_or_default();
+        let value = first_of(row, &["stringValue", "string_value", "value"]).cloned().unwrap_or(Val::Null);
+        let (values, comments) = self.of_traces.entry(trace_id.clone()).or_default();
+        values.gather(&name, value);
+        if let Some(comment) = row.get("comment").and_then(Val::as_str).filter(|it| !it.is_empty()) {
+            comments.gather(&name, text(comment));
+        }
+        self.found.push((at.to_owned(), trace_id, name));
+    }
+
+    /// Says what becomes of each.
+    fn report(&self, import: &mut Import<'_>, survey: &Survey) {
+        for (at, trace_id, name) in &self.found {
+            let what = format!("score `{name}`");
+            match survey.has(trace_id) {
+                true => import.report.exact(at, what, "`request.metadata.scores`"),
+                false => import.report.dropped(at, what, format!("its trace `{trace_id}` is not in the input")),
+            }
+        }
+    }
+
+    /// The members of `request.metadata`, by trace.
+    fn extra(self) -> HashMap<String, Value> {
+        let members = |(values, comments): (Object, Object)| {
+            let mut members = Object::new().with("scores", values);
+            members.put_some("score_comments", Some(comments).filter(|it| !it.is_empty()));
+            members.into()
+        };
+        self.of_traces.into_iter().map(|(trace, it)| (trace, members(it))).collect()
+    }
+}
+
+/// Columns of an observation that are read, or say nothing about what happened.
+fn known() -> Vec<&'static str> {
+    const OTHERS: [&str; 30] = [
+        "id",
+        "trace_id",
+        "traceId",
+        "type",
+        "parent_observation_id",
+        "parentObservationId",
+        "name",
+        "trace_name",
+        "traceName",
+        "start_time",
+        "startTime",
+        "end_time",
+        "endTime",
+        "level",
+        "status_message",
+        "statusMessage",
+        "latency",
+        "total_cost",
+        "totalCost",
+        "calculatedTotalCost",
+        "tool_calls",
+        "toolCalls",
+        "created_at",
+        "createdAt",
+        "updated_at",
+        "updatedAt",
+        "project_id",
+        "projectId",
+        "bookmarked",
+        "public",
+    ];
+    ATTRIBUTES.iter().flat_map(|(keys, _)| keys.iter().copied()).chain(OTHERS).collect()
 }
 
 type Lines<'i> = Box<dyn Iterator<Item = Result<(usize, Value), ImportError>> + 'i>;
@@ -123,6 +228,8 @@ fn span(at: &str, row: &Value) -> Result<Span, String> {
         let value = first_of(row, keys).cloned();
         attributes.put_some(into, value.map(|it| it.as_str().map_or_else(|| it.clone(), maybe_json)));
     }
+    add_cost(row, &mut attributes);
+    add_calls(row, &mut attributes);
     let level = own(&["level"]).unwrap_or_default();
     Ok(Span {
         at: at.to_owned(),
@@ -131,17 +238,45 @@ fn span(at: &str, row: &Value) -> Result<Span, String> {
         parent_id: own(&["parent_observation_id", "parentObservationId"]),
         name: own(&["name"]).unwrap_or_default(),
         start,
-        end: own(&["end_time", "endTime"]).as_deref().and_then(nanos).or(Some(start)),
+        // An event has no end; anything else without one was still running.
+        end: own(&["end_time", "endTime"]).as_deref().and_then(nanos).or((kind == "event").then_some(start)),
         attributes,
         events: Vec::new(),
+        n_links: 0,
         is_error: level == "ERROR",
         message: own(&["status_message", "statusMessage"]).unwrap_or_default(),
         service: own(&["trace_name", "traceName"]),
     })
 }
 
+/// What an observation cost, where the details are not there.
+fn add_cost(row: &Value, attributes: &mut Object) {
+    const DETAILS: &str = "langfuse.observation.cost_details";
+    let is_known = attributes.get(DETAILS).and_then(Val::as_map).is_some_and(|it| !it.is_empty());
+    let total = first_of(row, &["total_cost", "totalCost", "calculatedTotalCost"]);
+    let total = total.and_then(|it| it.as_f64().or_else(|| it.as_str()?.trim().parse().ok()));
+    if let Some(total) = total.filter(|_| !is_known) {
+        attributes.put(DETAILS, Object::new().with("total", Val::F(total)));
+    }
+}
+
+/// The calls of tools that stand in a column of their own, as a part of what the model answered.
+fn add_calls(row: &Value, attributes: &mut Object) {
+    const OUTPUT: &str = "langfuse.observation.output";
+    let read = |it: &Value| it.as_str().map_or_else(|| it.clone(), maybe_json);
+    let calls = first_of(row, &["tool_calls", "toolCalls"]).map(read);
+    let calls: Vec<Value> = calls.iter().filter_map(Val::as_list).flatten().map(read).collect();
+    let output = attributes.get(OUTPUT).cloned();
+    if calls.is_empty() || output.as_ref().is_some_and(|it| it.to_json().contains("\"tool_calls\"")) {
+        return;
+    }
+    let said = output.filter(|it| it.as_str().is_some());
+    let message = Object::new().with("role", text("assistant")).with("content", said.unwrap_or(Val::Null));
+    attributes.put(OUTPUT, message.with("tool_calls", Val::List(calls)));
+}
+
 /// Columns, and the attributes that hold the same.
-const ATTRIBUTES: [(&[&str], &str); 9] = [
+const ATTRIBUTES: [(&[&str], &str); 11] = [
     (&["input"], "langfuse.observation.input"),
     (&["output"], "langfuse.observation.output"),
     (&["provided_model_name", "providedModelName", "model"], "langfuse.observation.model.name"),
@@ -151,6 +286,8 @@ const ATTRIBUTES: [(&[&str], &str); 9] = [
     (&["user_id", "userId"], "user.id"),
     (&["tags", "trace_tags"], "langfuse.trace.tags"),
     (&["metadata"], "metadata"),
+    (&["model_parameters", "modelParameters"], "llm.invocation_parameters"),
+    (&["environment"], "langfuse.trace.metadata.environment"),
 ];
 
 /// A date with or without its zone, as nanoseconds since 1970; without one it is universal time.

@@ -2,9 +2,10 @@
 
 use jurat_format::value::{Val, Value};
 
-use crate::document::{Object, plain, text, text_at};
+use crate::document::{Object, members, plain, text, text_at};
 use crate::identifier;
 use crate::kind::{Import, ImportError, Kind, counted};
+use crate::report::{NOT_KNOWN, Unused};
 
 pub(crate) static KIND: Kind = Kind {
     name: "openai-evals",
@@ -20,10 +21,14 @@ fn is_sample(value: &Value) -> bool {
 
 fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
     // All rows say together whether there is a suite for them, so they are read twice.
-    let (mut is_asked, mut system) = (true, false);
+    let (mut is_asked, mut system, mut unused) = (true, false, Unused::default());
     for input in import.inputs {
         for value in input.values() {
-            let row = row("", &value?.1);
+            let value = value?.1;
+            if !is_sample(&value) {
+                continue;
+            }
+            let row = row("", &value);
             let has = |key: &str| row.get(key).is_some();
             is_asked &= has("question") && has("reference") && !has("output");
             system |= has("system");
@@ -32,15 +37,22 @@ fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
     for input in import.inputs {
         for value in input.values() {
             let (line, value) = value?;
+            let at = format!("{}:{line}", input.name);
+            if !is_sample(&value) {
+                import.report.dropped(&at, "a line", "it is no sample: it has neither `ideal` nor `item`");
+                continue;
+            }
+            note_others(&mut unused, &at, &value);
             let id = format!("s{}", import.n_rows() + 1);
             let mut row = row(&id, &value);
             if is_asked && system && row.get("system").is_none() {
                 row.put("system", text(""));
             }
-            import.report.exact(&format!("{}:{line}", input.name), "a sample", format!("row `{id}`"));
+            import.report.exact(&at, "a sample", format!("row `{id}`"));
             import.row(&row.into())?;
         }
     }
+    unused.report(&mut import.report, "sample", NOT_KNOWN);
     import.summary.push(counted(import.n_rows(), "row"));
     if is_asked {
         import.suite(suite(import.options.name.as_deref(), system));
@@ -53,6 +65,18 @@ fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
     import.rows_file("rows.jsonl");
     Ok(())
 }
+
+/// Notes the members of a sample that are not in its row.
+fn note_others(unused: &mut Unused, at: &str, sample: &Value) {
+    unused.note_others(at, sample, &["id", "input", "messages", "ideal", "item", "sample", "choices", "metadata"]);
+    let answer = sample.get("sample").filter(|_| sample.get("item").is_some()).unwrap_or(&Val::Null);
+    for (key, _) in members(answer).filter(|(key, it)| !matches!(it, Val::Null) && !ANSWER.contains(key)) {
+        unused.note(at, &format!("sample.{key}"));
+    }
+}
+
+/// Members of an answer that are read.
+const ANSWER: [&str; 3] = ["output_text", "model", "usage"];
 
 const HAS_IDEAL: &str = include_str!("inspect/includes.js");
 
@@ -82,6 +106,9 @@ fn row(id: &str, sample: &Value) -> Object {
         row.put("item", Val::Map(item.clone()));
         let output = sample.get("sample").and_then(|it| it.get("output_text")).cloned();
         row.put_some("output", output);
+        let there = |key: &str| sample.get("sample")?.get(key).filter(|it| !matches!(it, Val::Null)).cloned();
+        row.put_some("subject", there("model"));
+        row.put_some("usage", there("usage"));
         return row;
     }
     match sample.get("input").or_else(|| sample.get("messages")) {
@@ -92,6 +119,9 @@ fn row(id: &str, sample: &Value) -> Object {
         None => {}
     }
     row.put_some("reference", sample.get("ideal").cloned());
+    for key in ["choices", "metadata"] {
+        row.put_some(key, sample.get(key).filter(|it| !matches!(it, Val::Null)).cloned());
+    }
     row
 }
 

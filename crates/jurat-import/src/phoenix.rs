@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use jurat_format::value::{Val, Value};
 
-use crate::document::{Object, maybe_json, plain, text, text_at};
+use crate::document::{Object, first_of, maybe_json, plain, text, text_at};
 use crate::input::{Content, Element, Input};
 use crate::kind::{Import, ImportError, Kind, counted};
+use crate::report::{NOT_KNOWN, Unused};
 use crate::trace::{Found, Runs, Span, SpanEvent, Survey, span_of_json};
 
 pub(crate) static SPANS: Kind = Kind {
@@ -39,12 +40,12 @@ fn is_span(value: &Value) -> bool {
 
 fn read_spans(import: &mut Import<'_>) -> Result<(), ImportError> {
     let mut survey = Survey::new(import.options.by);
-    let mut annotations: HashMap<String, Value> = HashMap::new();
+    let mut annotations: HashMap<String, Object> = HashMap::new();
     for input in import.inputs {
         for span in each_span(input) {
             let (span, value) = span?;
-            if let Some(found) = annotations_of(&value) {
-                annotations.insert(span.trace_id.clone(), Object::new().with("annotations", found).into());
+            for (name, annotation) in annotations_of(&value) {
+                annotations.entry(span.trace_id.clone()).or_default().gather(&name, annotation);
             }
             survey.see(&Found::Span(span));
         }
@@ -52,7 +53,8 @@ fn read_spans(import: &mut Import<'_>) -> Result<(), ImportError> {
             import.report.dropped(&input.name, "further pages", "`next_cursor` says that the export has more spans");
         }
     }
-    let mut runs = Runs::new(survey, annotations);
+    let annotations = annotations.into_iter().map(|(trace, it)| (trace, Object::new().with("annotations", it).into()));
+    let mut runs = Runs::new(survey, annotations.collect());
     for input in import.inputs {
         for span in each_span(input) {
             runs.take(import, Found::Span(span?.0))?;
@@ -112,26 +114,26 @@ fn rest_span(at: &str, value: &Value, context: &Value) -> Span {
         end: nanos("end_time"),
         attributes,
         events: events.iter().map(event).collect(),
+        n_links: 0,
         is_error: text_at(value, "status_code") == Some("ERROR"),
         message: own("status_message").unwrap_or_default(),
         service: None,
     }
 }
 
-/// What people and judges said about a span, for comparing judges with them.
-fn annotations_of(span: &Value) -> Option<Object> {
-    let list = span.get("span_annotations").or_else(|| span.get("annotations")).and_then(Val::as_list)?;
-    let mut found = Object::new();
-    for annotation in list {
+/// What people and judges said about a span, for comparing judges with them: the name of each annotation, and what it says.
+fn annotations_of(span: &Value) -> Vec<(String, Object)> {
+    let list = span.get("span_annotations").or_else(|| span.get("annotations")).and_then(Val::as_list);
+    let read = |annotation: &Value| {
         let result = annotation.get("result").unwrap_or(annotation);
         let mut read = Object::new();
         for key in ["label", "score", "explanation"] {
             read.put_some(key, result.get(key).filter(|it| !matches!(it, Val::Null)).cloned());
         }
         read.put_some("annotator_kind", annotation.get("annotator_kind").cloned());
-        found.put(text_at(annotation, "name").unwrap_or("annotation"), read);
-    }
-    Some(found).filter(|it| !it.is_empty())
+        (text_at(annotation, "name").unwrap_or("annotation").to_owned(), read)
+    };
+    list.unwrap_or_default().iter().map(read).collect()
 }
 
 fn examples(value: &Value) -> Option<&[Value]> {
@@ -144,7 +146,11 @@ fn is_header(line: &str) -> bool {
     has("input.") && has("output.")
 }
 
+/// Members of an example that are read, or say when it was made.
+const EXAMPLE: [&str; 7] = ["id", "example_id", "input", "output", "metadata", "updated_at", "created_at"];
+
 fn read_dataset(import: &mut Import<'_>) -> Result<(), ImportError> {
+    let mut unused = Unused::default();
     for input in import.inputs {
         let found: Box<dyn Iterator<Item = Result<Value, ImportError>>> = match &input.content {
             Content::Text(table) => Box::new(of_table(input, table)?.into_iter().map(Ok)),
@@ -155,7 +161,9 @@ fn read_dataset(import: &mut Import<'_>) -> Result<(), ImportError> {
         };
         for (ix, example) in found.enumerate() {
             let example = example?;
-            let id = example.get("id").map_or_else(|| format!("e{}", import.n_rows() + 1), plain);
+            let id = first_of(&example, &["id", "example_id"]).map(plain).filter(|it| !it.is_empty());
+            let id = id.unwrap_or_else(|| format!("e{}", import.n_rows() + 1));
+            unused.note_others(&format!("{}:{}", input.name, ix + 1), &example, &EXAMPLE);
             let mut row = Object::new().with("id", text(&id));
             row.put_some("input", example.get("input").cloned());
             row.put_some("reference", example.get("output").cloned());
@@ -164,6 +172,7 @@ fn read_dataset(import: &mut Import<'_>) -> Result<(), ImportError> {
             import.row(&row.into())?;
         }
     }
+    unused.report(&mut import.report, "example", NOT_KNOWN);
     import.summary.push(counted(import.n_rows(), "row"));
     import.rows_file("rows.jsonl");
     Ok(())
@@ -184,8 +193,7 @@ fn of_table(input: &Input, table: &str) -> Result<Vec<Value>, ImportError> {
                 Some((group, key)) if groups.iter().any(|(it, _)| *it == group) => {
                     groups.iter_mut().filter(|(it, _)| *it == group).for_each(|(_, it)| it.put(key, maybe_json(cell)));
                 }
-                _ if column == "id" => row.put("id", text(cell)),
-                _ => {}
+                _ => row.put(column, text(cell)),
             }
         }
         groups.into_iter().for_each(|(key, it)| row.put(key, it));

@@ -49,6 +49,53 @@ pub struct Totals {
     pub dropped: usize,
 }
 
+/// Members that nothing becomes of. There may be many things with the same ones, so each has one entry for all.
+#[derive(Debug, Default)]
+pub(crate) struct Unused {
+    /// A member, how many things have it, and where the first of them is.
+    found: Vec<(String, usize, String)>,
+}
+
+impl Unused {
+    /// Notes a member.
+    pub(crate) fn note(&mut self, at: &str, member: &str) {
+        match self.found.iter_mut().find(|(it, ..)| it == member) {
+            Some((_, n_found, _)) => *n_found += 1,
+            None => self.found.push((member.to_owned(), 1, at.to_owned())),
+        }
+    }
+
+    /// Notes the members of an object that say something and are not among these.
+    pub(crate) fn note_others(&mut self, at: &str, value: &Value, known: &[&str]) {
+        for (key, _) in value.as_map().into_iter().flat_map(Map::iter).filter(|(_, it)| says_something(it)) {
+            if !known.contains(&key) {
+                self.note(at, key);
+            }
+        }
+    }
+
+    /// An entry for each.
+    pub(crate) fn report(self, report: &mut Report, of: &str, why: &str) {
+        for (member, n_found, at) in self.found {
+            report.dropped(&at, format!("`{member}` of {}", crate::kind::counted(n_found, of)), why);
+        }
+    }
+}
+
+/// Whether a value is more than nothing, an empty text, list or object.
+fn says_something(value: &Value) -> bool {
+    match value {
+        Val::Null => false,
+        Val::Str(text) => !text.trim().is_empty(),
+        Val::List(items) => !items.is_empty(),
+        Val::Map(map) => !map.is_empty(),
+        _ => true,
+    }
+}
+
+/// Why a member is not used that nothing more is to be said about.
+pub(crate) const NOT_KNOWN: &str = "not known to the importer";
+
 /// Everything that was read, in the order in which it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {

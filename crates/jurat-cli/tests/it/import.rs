@@ -221,19 +221,18 @@ tests:
 #[test]
 fn what_is_of_no_known_kind_is_refused() {
     let folder = Folder::with("notes.txt", "hello").and("cut.json", "{\"prompts\": [");
-    for file in ["notes.txt", "cut.json"] {
-        let Ended { code, stderr, .. } = folder.jurat(&["import", file]);
-        assert_eq!(code, Some(2));
-        assert!(
-            stderr.contains(&format!(
-                "`{file}` is of no kind that can be imported; known are `promptfoo-results`, `promptfoo`, "
-            )),
-            "{stderr}"
-        );
-    }
-    let Ended { code, stderr, .. } = folder.jurat(&["import", "cut.json", "--from", "promptfoo"]);
+    let Ended { code, stderr, .. } = folder.jurat(&["import", "notes.txt"]);
     assert_eq!(code, Some(2));
-    assert!(stderr.contains("`cut.json` cannot be read: line 1, column"), "{stderr}");
+    let expected = "`notes.txt` is of no kind that can be imported; known are `promptfoo-results`, `promptfoo`, ";
+    assert!(stderr.contains(expected), "{stderr}");
+    for arguments in [&["import", "cut.json"][..], &["import", "cut.json", "--from", "promptfoo"]] {
+        let Ended { code, stderr, .. } = folder.jurat(arguments);
+        assert_eq!(code, Some(2));
+        assert!(stderr.contains("`cut.json` cannot be read: line 1, column"), "{stderr}");
+    }
+    let Ended { code, stderr, .. } = folder.jurat(&["import", "notes.txt", "--from", "otlp"]);
+    assert_eq!(code, Some(2));
+    assert!(stderr.contains("there is nothing of the kind `otlp` in it"), "{stderr}");
 }
 
 #[test]
@@ -307,11 +306,27 @@ fn scorers_of_inspect_decide_as_there() {
             format!("{}\n", json!({ "id": format!("r{ix}"), "output": it["output"], "reference": it["target"] }))
         })
         .collect();
-    let suite = "suite: scorers\nrecords: rows.jsonl\nevaluators:\n  a: { source: { file: includes.js } }\n  b: { source: { file: match.js } }\ntasks:\n  - { id: includes, evaluate: a, field_path: label, operator: equals, expected_value: C }\n  - { id: match_end, evaluate: b, field_path: label, operator: equals, expected_value: C }\n";
-    let folder = Folder::with("suite.yaml", suite)
-        .and("rows.jsonl", rows)
-        .and("includes.js", code("includes.js"))
-        .and("match.js", code("match.js"));
+    // A task for each scorer, with the code that the importer writes for its options.
+    let (includes, matches) = (code("includes.js"), code("match.js"));
+    let located = |location: &str| matches.replace("LOCATION = \"end\"", &format!("LOCATION = \"{location}\""));
+    let tasks = [
+        ("includes", includes.clone()),
+        ("includes_case", includes.replace("IGNORE_CASE = true", "IGNORE_CASE = false")),
+        ("match_end", matches.clone()),
+        ("match_exact", located("exact")),
+        ("match_any", located("any")),
+    ];
+    let (mut suite, mut judged) =
+        ("suite: scorers\nrecords: rows.jsonl\nevaluators:\n".to_owned(), "tasks:\n".to_owned());
+    let mut folder = Folder::with("rows.jsonl", rows);
+    for (task, code) in &tasks {
+        suite += &format!("  {task}: {{ source: {{ file: {task}.js }} }}\n");
+        judged += &format!(
+            "  - {{ id: {task}, evaluate: {task}, field_path: label, operator: equals, expected_value: C }}\n"
+        );
+        folder = folder.and(&format!("{task}.js"), code);
+    }
+    let folder = folder.and("suite.yaml", suite + &judged);
     folder.jurat(&["run", "suite.yaml"]);
     let judged = folder.jurat(&["export", "--to", "jsonl"]).stdout;
     let mut differing = Vec::new();
@@ -322,9 +337,9 @@ fn scorers_of_inspect_decide_as_there() {
             differing.push((task.to_owned(), vectors[ix]["output"].clone(), vectors[ix]["target"].clone()));
         }
     }
-    assert_eq!(judged.lines().count(), 2 * vectors.len());
+    assert_eq!(judged.lines().count(), tasks.len() * vectors.len());
     assert!(differing.iter().all(|(_, output, target)| format!("{output}{target}").contains('ß')), "{differing:#?}");
-    assert!(differing.len() <= 2, "{differing:#?}");
+    assert!(differing.len() <= tasks.len(), "{differing:#?}");
 }
 
 #[test]
@@ -422,7 +437,6 @@ fn traces_that_programs_send_are_received_and_imported() {
         sent(&address, &post("/v1/traces", "localhost", "content-length: 9"), b"cut"),
         "HTTP/1.1 400 Bad Request"
     );
-
     let binary = sample("langfuse/sdk_v5_trace.pb");
     let head = post(
         "/v1/traces",

@@ -6,6 +6,7 @@
 mod assertion;
 mod csv_tests;
 mod draft;
+mod jinja;
 mod pattern;
 mod places;
 mod prompts;

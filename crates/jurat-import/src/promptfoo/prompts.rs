@@ -2,9 +2,10 @@
 
 use jurat_format::value::{Content, Node, Val, Value, parse_json};
 
+use super::jinja::{Jinja, Presence};
 use super::places::{Places, ending, is_pattern};
 use super::template::Template;
-use crate::document::{beginning, text_at};
+use crate::document::{Object, beginning, members, text, text_at};
 use crate::report::Report;
 
 /// A prompt that was taken over.
@@ -12,11 +13,98 @@ use crate::report::Report;
 pub(super) struct Prompt {
     pub(super) at: String,
     pub(super) label: Option<String>,
-    /// The text, with placeholders of jurat.
-    pub(super) text: String,
-    pub(super) system: Option<String>,
-    /// The variables that it uses.
-    pub(super) variables: Vec<String>,
+    /// Who says what, in order.
+    pub(super) messages: Vec<(String, Said)>,
+}
+
+/// What is said: a text with placeholders of jurat and the variables that it uses, or a Jinja template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Said {
+    Text(String, Vec<String>),
+    Jinja(Jinja),
+}
+
+impl Said {
+    fn parse(text: &str) -> Result<Said, String> {
+        let plain = Template::parse(text).and_then(|it| {
+            let variables = it.variables().map(str::to_owned).collect();
+            Ok(Said::Text(it.placeholders()?, variables))
+        });
+        // Why it is no text with variables says more than why it is no template that jurat has.
+        plain.or_else(|why| Jinja::parse(text).map(Said::Jinja).map_err(|_| why))
+    }
+
+    /// As `ask` takes it.
+    fn value(&self, presence: &dyn Fn(&str) -> Presence) -> Value {
+        match self {
+            Said::Text(it, _) => text(it),
+            Said::Jinja(it) => Object::new().with("jinja", text(it.template(presence))).into(),
+        }
+    }
+}
+
+impl Prompt {
+    /// The one message of a user, and that of the system before it.
+    pub(super) fn system_and_user(&self) -> Option<(Option<&Said>, &Said)> {
+        let roles: Vec<&str> = self.messages.iter().map(|(role, _)| role.as_str()).collect();
+        match roles.as_slice() {
+            ["user"] => Some((None, &self.messages[0].1)),
+            ["system", "user"] => Some((Some(&self.messages[0].1), &self.messages[1].1)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn has_jinja(&self) -> bool {
+        self.messages.iter().any(|(_, it)| matches!(it, Said::Jinja(_)))
+    }
+
+    /// The variables that every row must have. A template that says what happens without one has none of them.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &str> {
+        self.messages.iter().flat_map(|(_, it)| match it {
+            Said::Text(_, variables) => variables.iter().map(String::as_str).collect::<Vec<_>>(),
+            Said::Jinja(it) if it.handles_missing() => Vec::new(),
+            Said::Jinja(it) => it.names().iter().map(String::as_str).collect(),
+        })
+    }
+}
+
+/// The prompts as members of `ask`: one, or several by their names.
+pub(super) fn ask(prompts: &[Prompt], presence: &dyn Fn(&str) -> Presence) -> Object {
+    let mut ask = Object::new();
+    let systems: Vec<Option<Option<&Said>>> = prompts.iter().map(|it| Some(it.system_and_user()?.0)).collect();
+    // What all of them have in common stands once; where one differs, each has its own messages.
+    let common = systems.first().copied().flatten().filter(|first| systems.iter().all(|it| *it == Some(*first)));
+    ask.put_some("system", common.flatten().map(|it| it.value(presence)));
+    let value = |prompt: &Prompt| match prompt.system_and_user() {
+        Some((system, user)) if system.is_none() || common.is_some() => user.value(presence),
+        _ => {
+            let message = |(role, said): &(String, Said)| {
+                Value::from(Object::new().with("role", text(role)).with("content", said.value(presence)))
+            };
+            let messages: Value = prompt.messages.iter().map(message).collect();
+            Object::new().with("messages", messages).into()
+        }
+    };
+    match prompts {
+        [one] => match value(one) {
+            Val::Map(map) if map.get("messages").is_some() => {
+                ask.put_some("messages", map.get("messages").cloned());
+            }
+            value => ask.put("prompt", value),
+        },
+        several => {
+            let (mut names, mut named) = (crate::identifier::Names::default(), Object::new());
+            for (ix, prompt) in several.iter().enumerate() {
+                let wanted = prompt.label.clone().unwrap_or_else(|| format!("prompt_{}", ix + 1));
+                // A prompt is an object with one of these keys.
+                let is_key = ["file", "jinja", "messages"].contains(&wanted.as_str());
+                let wanted = if is_key { format!("prompt_{wanted}") } else { wanted };
+                named.put(&names.unique(&wanted), value(prompt));
+            }
+            ask.put("prompts", named);
+        }
+    }
+    ask
 }
 
 /// A prompt as it is written.
@@ -61,17 +149,15 @@ pub(super) fn prompts(
     let mut taken: Vec<Prompt> = Vec::new();
     for raw in &raws {
         match prompt(raw) {
-            Ok(prompt) if taken.first().is_some_and(|it| it.system != prompt.system) => {
-                let why = "`ask.system` is one for all prompts, and this one has another";
-                report.dropped(&raw.at, raw.what(), why);
-            }
             Ok(prompt) => {
-                match around {
-                    Some(option) => {
-                        let why = format!("`defaultTest.options.{option}` is not in it");
-                        report.approximate(&raw.at, raw.what(), "`ask`", why);
-                    }
-                    None => report.exact(&raw.at, raw.what(), "`ask`"),
+                let around = around.map(|it| format!("`defaultTest.options.{it}` is not in it"));
+                let jinja = prompt
+                    .has_jinja()
+                    .then(|| "it is a Jinja template here, which may print a value otherwise than Nunjucks".to_owned());
+                let differences: Vec<String> = around.into_iter().chain(jinja).collect();
+                match differences.is_empty() {
+                    true => report.exact(&raw.at, raw.what(), "`ask`"),
+                    false => report.approximate(&raw.at, raw.what(), "`ask`", differences.join("; ")),
                 }
                 taken.push(prompt);
             }
@@ -173,24 +259,13 @@ fn split(text: &str) -> Vec<(usize, String)> {
     parts
 }
 
-/// A prompt for `ask`: text, or a chat of one message of the user and perhaps one of the system before it.
+/// A prompt for `ask`: text, or a chat.
 fn prompt(raw: &Raw) -> Result<Prompt, String> {
-    let chat = chat(raw)?;
-    let (system, user) = match chat {
-        None => (None, raw.text.trim().to_owned()),
-        Some(chat) => system_and_user(&chat)?,
+    let messages = match chat(raw)? {
+        None => vec![("user".to_owned(), Said::parse(raw.text.trim())?)],
+        Some(chat) => messages(&chat)?,
     };
-    let user = Template::parse(&user)?;
-    let system = system.as_deref().map(Template::parse).transpose()?;
-    let mut variables: Vec<String> = Vec::new();
-    for variable in user.variables().chain(system.iter().flat_map(Template::variables)) {
-        if !variables.iter().any(|it| it == variable) {
-            variables.push(variable.to_owned());
-        }
-    }
-    let text = user.placeholders()?;
-    let system = system.map(|it| it.placeholders()).transpose()?;
-    Ok(Prompt { at: raw.at.clone(), label: raw.label.clone(), text, system, variables })
+    Ok(Prompt { at: raw.at.clone(), label: raw.label.clone(), messages })
 }
 
 /// The messages, when the prompt is a chat.
@@ -220,19 +295,26 @@ fn chat(raw: &Raw) -> Result<Option<Value>, String> {
     }
 }
 
-fn system_and_user(chat: &Value) -> Result<(Option<String>, String), String> {
+/// The messages of a chat.
+fn messages(chat: &Value) -> Result<Vec<(String, Said)>, String> {
     let mut messages = Vec::new();
     for message in chat.as_list().unwrap_or_default() {
-        let role = text_at(message, "role").unwrap_or_default();
+        let role = match text_at(message, "role").unwrap_or_default() {
+            "developer" => "system",
+            role @ ("system" | "user" | "assistant") => role,
+            other => return Err(format!("a chat with a message of the role `{}`", beginning(other))),
+        };
+        if let Some((key, _)) = members(message).find(|(key, _)| !matches!(*key, "role" | "content" | "name")) {
+            return Err(format!("a chat with `{}` of a message", beginning(key)));
+        }
         let content = text_at(message, "content").ok_or("it has content in parts (images, files)")?;
-        messages.push((role, content.to_owned()));
+        messages.push((role.to_owned(), Said::parse(content)?));
     }
-    match messages.as_slice() {
-        [("user", user)] => Ok((None, user.clone())),
-        [("system" | "developer", system), ("user", user)] => Ok((Some(system.clone()), user.clone())),
+    match messages.last() {
+        Some((role, _)) if role == "user" => Ok(messages),
         _ => {
-            let roles: Vec<&str> = messages.iter().map(|(role, _)| *role).collect();
-            Err(format!("a chat of {}; `ask` takes one message of the user, and one of the system", roles.join(", ")))
+            let roles: Vec<&str> = messages.iter().map(|(role, _)| role.as_str()).collect();
+            Err(format!("a chat of {}, which does not end with the user", roles.join(", ")))
         }
     }
 }
@@ -240,12 +322,17 @@ fn system_and_user(chat: &Value) -> Result<(Option<String>, String), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::plain;
 
     #[track_caller]
     fn taken(text: &str, expected: Result<(Option<&str>, &str), &str>) {
         let raw = Raw { at: String::new(), label: None, text: text.to_owned(), is_yaml: text.starts_with("- ") };
-        let found = prompt(&raw);
-        let found = found.as_ref().map(|it| (it.system.as_deref(), it.text.as_str())).map_err(String::as_str);
+        let found = prompt(&raw).map(|it| ask(&[it], &|_| Presence::Everywhere));
+        let found = found.map(|it| {
+            let own = |key: &str| it.get(key).map(plain);
+            (own("system"), own("prompt").or_else(|| own("messages")).unwrap_or_default())
+        });
+        let found = found.as_ref().map(|(system, said)| (system.as_deref(), said.as_str())).map_err(String::as_str);
         assert_eq!(found, expected, "{text}");
     }
 
@@ -261,11 +348,44 @@ mod tests {
     }
 
     #[test]
+    fn chats_of_several_turns_are_messages() {
+        taken(
+            r#"[{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "user", "content": "{{x}}"}]"#,
+            Ok((
+                None,
+                r#"[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"${vars.x}"}]"#,
+            )),
+        );
+    }
+
+    #[test]
+    fn template_logic_is_jinja() {
+        taken("{% if x %}Yes{% endif %}", Ok((None, r#"{"jinja":"{% set x = vars.x %}{% if x %}Yes{% endif %}"}"#)));
+        taken("Say ${name} {{x}}", Ok((None, r#"{"jinja":"{% set x = vars.x %}Say ${name} {{x}}"}"#)));
+        taken("{% include \"x\" %}", Err("template logic `{% include \"x\" %}`"));
+    }
+
+    /// A system message that only some prompts have is a part of those.
+    #[test]
+    fn prompts_with_other_system_messages_are_messages() {
+        let raw = |text: &str| Raw { at: String::new(), label: None, text: text.to_owned(), is_yaml: false };
+        let prompts: Vec<Prompt> =
+            ["Q {{x}}", r#"[{"role": "system", "content": "Brief."}, {"role": "user", "content": "Q"}]"#]
+                .iter()
+                .map(|it| prompt(&raw(it)).expect("a prompt"))
+                .collect();
+        let found = Value::from(ask(&prompts, &|_| Presence::Everywhere)).to_json();
+        let expected = r#"{"prompts":{"prompt_1":"Q ${vars.x}","prompt_2":{"messages":[{"role":"system","content":"Brief."},{"role":"user","content":"Q"}]}}}"#;
+        assert_eq!(found, expected);
+    }
+
+    #[test]
     fn other_chats_are_refused() {
         taken(
             r#"[{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]"#,
-            Err("a chat of user, assistant; `ask` takes one message of the user, and one of the system"),
+            Err("a chat of user, assistant, which does not end with the user"),
         );
+        taken(r#"[{"role": "tool", "content": "a"}]"#, Err("a chat with a message of the role `tool`"));
         taken(
             r#"[{"role": "user", "content": [{"type": "image_url"}]}]"#,
             Err("it has content in parts (images, files)"),

@@ -8,7 +8,7 @@ use jurat_format::value::{Val, Value};
 
 use super::places::Places;
 use super::suite::Suite;
-use super::tests::{Spec, Test};
+use super::tests::{NOT_HERE, Spec, Test};
 use crate::document::{Object, first_of, maybe_json, plain, text, text_at};
 use crate::input::{Content, Element, Input};
 use crate::kind::{Import, ImportError, Kind, counted};
@@ -55,9 +55,18 @@ fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
                 Some(ix) => format!("{}: results[{ix}]", input.name),
                 None => format!("{}:{number}", input.name),
             };
+            if !is_result(&entry) {
+                suite.dropped(&at, "a line", "it is no result: it has no `promptIdx` and `testIdx`");
+                continue;
+            }
+            suite.is_structured |= entry.get("response").and_then(|it| it.get("output")).is_some_and(is_structure);
             let next = known.len();
             let test_ix = *known.entry(entry.get("testIdx").unwrap_or(&Val::Null).to_json()).or_insert(next);
             if test_ix == next {
+                let case = entry.get("testCase").unwrap_or(&Val::Null);
+                for (key, why) in NOT_HERE.iter().filter(|(key, _)| says_something(case.get(key))) {
+                    suite.dropped(&at, &format!("`{key}` of a test"), why);
+                }
                 suite.recorded_test(test(&at, &entry));
             }
             let id = suite.recorded_row(&at, test_ix, entry.get("vars").cloned().unwrap_or(Val::Null));
@@ -69,6 +78,15 @@ fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
     let finished = suite.finish_recorded(&name, import.n_rows());
     import.report = report;
     finished.write(import)
+}
+
+fn says_something(value: Option<&Value>) -> bool {
+    value.is_some_and(|it| !matches!(it, Val::Null) && it.as_list().is_none_or(|it| !it.is_empty()))
+}
+
+/// Whether an answer was read as JSON, so that assertions saw its members.
+fn is_structure(output: &Value) -> bool {
+    matches!(output, Val::Map(_) | Val::List(_))
 }
 
 fn test(at: &str, entry: &Value) -> Test {
@@ -95,6 +113,7 @@ fn line(id: &str, entry: &Value) -> Value {
     line.put_some("input", there(prompt.get("raw")));
     line.put_some("output", there(response.get("output")).map(|it| text(plain(&it))));
     line.put_some("vars", there(entry.get("vars")));
+    line.put_some("metadata", there(entry.get("testCase").and_then(|it| it.get("metadata"))));
     line.put_some("latency_ms", there(entry.get("latencyMs")));
     line.put_some("cost_usd", there(entry.get("cost")));
     line.put_some("finish_reason", there(response.get("finishReason")));
@@ -156,18 +175,28 @@ fn table_rows(name: &str, table: &str, import: &mut Import<'_>) -> Result<(), Im
         for ix in (0..n_vars).filter(|ix| header[*ix] != "Description") {
             vars.put(&header[ix], text(cell(ix)));
         }
+        let description = (0..n_vars).find(|ix| header[*ix] == "Description").map(cell).filter(|it| !it.is_empty());
         for ix in &answers {
+            // The columns of an answer end where those of the next begin.
+            let end = answers.iter().find(|it| *it > ix).copied().unwrap_or(header.len());
+            let column =
+                |name: &str| (*ix..end).find(|it| header[*it] == name).map(cell).filter(|it| !it.is_empty()).map(text);
             let (subject, prompt) = match header[*ix].strip_prefix('[').and_then(|it| it.split_once("] ")) {
                 Some((subject, prompt)) => (subject, prompt),
                 None => ("", header[*ix].as_str()),
             };
-            let recorded = Object::new()
+            let is_error = cell(ix + 1) == "ERROR";
+            let mut recorded = Object::new()
                 .with("pass", cell(ix + 1) == "PASS")
                 .with("score", cell(ix + 2).parse::<f64>().map_or(Val::Null, Val::F))
                 .with("named_scores", maybe_json(cell(ix + 3)));
-            let row = Object::new()
-                .with("id", text(format!("r{}", import.n_rows() + 1)))
-                .with("output", text(cell(*ix)))
+            recorded.put_some("reason", column("Grader Reason"));
+            recorded.put_some("comment", column("Comment"));
+            let mut row = Object::new().with("id", text(format!("r{}", import.n_rows() + 1)));
+            row.put_some("description", description.map(text));
+            // The text of an answer that promptfoo could not get is its error.
+            row.put(if is_error { "error" } else { "output" }, text(cell(*ix)));
+            let row = row
                 .with("vars", vars.clone())
                 .with("subject", text(subject))
                 .with("prompt", text(prompt))

@@ -4,8 +4,9 @@ use jurat_format::value::{FieldPath, Map, Node, Val, Value};
 
 use super::assertion::{self, Taken, Taking, Use};
 use super::draft::Draft;
+use super::jinja::Presence;
 use super::places::Places;
-use super::prompts::Prompt;
+use super::prompts::{self, Prompt};
 use super::providers::{self, Provider};
 use super::template::{Template, has_tags, rendered_value};
 use super::tests::{self, MAX_COMBINATIONS, Spec, Test};
@@ -29,6 +30,8 @@ pub(super) struct Suite<'s, 'f> {
     rows: Vec<Row>,
     subjects: Vec<Value>,
     output: Option<Value>,
+    /// Whether promptfoo reads answers as JSON before assertions see them.
+    pub(super) is_structured: bool,
     draft: Draft,
 }
 
@@ -47,7 +50,18 @@ const OPTIONS: [&str; 8] = [
 impl<'s, 'f> Suite<'s, 'f> {
     pub(super) fn new(places: &'s mut Places<'f>, report: &'s mut Report, default: Test) -> Suite<'s, 'f> {
         let (tests, rows, subjects) = (Vec::new(), Vec::new(), Vec::new());
-        Suite { places, report, templates: None, default, tests, rows, subjects, output: None, draft: Draft::default() }
+        Suite {
+            places,
+            report,
+            templates: None,
+            default,
+            tests,
+            rows,
+            subjects,
+            output: None,
+            is_structured: false,
+            draft: Draft::default(),
+        }
     }
 
     /// Providers become the role `subject`. It stays open when none of them maps: `--model` fills it.
@@ -66,7 +80,7 @@ impl<'s, 'f> Suite<'s, 'f> {
             Ok(provider) => provider,
             Err(why) => return self.report.dropped(at, what(value), why),
         };
-        match providers::model(&provider) {
+        match providers::subject(&provider) {
             Err(why) => {
                 let why = format!("{why}; `--model subject=PROVIDER/MODEL` says what is asked");
                 self.report.dropped(at, provider.what(), why);
@@ -89,6 +103,7 @@ impl<'s, 'f> Suite<'s, 'f> {
             (None, Some(schema)) if self.subjects.is_empty() => {
                 self.report.exact(at, format!("`response_format` of {}", provider.what()), "`ask.output`");
                 self.output = Some(schema.clone());
+                self.is_structured = true;
             }
             (Some(known), Some(schema)) if known == schema => {}
             _ => {
@@ -130,8 +145,9 @@ impl<'s, 'f> Suite<'s, 'f> {
         all
     }
 
-    fn case(&mut self, test: Test) {
+    fn case(&mut self, mut test: Test) {
         self.note_options(&test, "a test");
+        test.metadata = joined_metadata(self.default.metadata.as_ref(), test.metadata.as_ref());
         let vars = joined_vars(&self.default.vars, &test.vars);
         let options = self.options(Some(&test));
         let is_expanded = !matches!(options.get("disableVarExpansion"), Some(Val::Bool(true)));
@@ -195,6 +211,11 @@ impl<'s, 'f> Suite<'s, 'f> {
             let why = "each row is asked by itself; a conversation is a scenario of jurat";
             self.report.dropped(&test.at, "`metadata.conversationId`", why);
         }
+    }
+
+    /// Notes something of recorded answers that nothing becomes of.
+    pub(super) fn dropped(&mut self, at: &str, what: &str, why: &str) {
+        self.report.dropped(at, what, why);
     }
 
     /// A test whose answers are recorded.
@@ -365,7 +386,9 @@ impl<'s, 'f> Suite<'s, 'f> {
         let what = format!("assertion `{name}`");
         let taken = self.output_path(value, options).and_then(|output| {
             let (draft, places) = (&mut self.draft, &mut *self.places);
-            let mut taking = Taking { name: kind.name, is_negated, spec: value, options, output, draft, places };
+            let is_structured = self.is_structured && output == "output";
+            let mut taking =
+                Taking { name: kind.name, is_negated, spec: value, options, output, is_structured, draft, places };
             kind.take(&mut taking)
         });
         match taken.and_then(|it| self.weighted(&spec.at, &what, value, it)) {
@@ -440,7 +463,7 @@ impl<'s, 'f> Suite<'s, 'f> {
             report.dropped(name, "the suite", "no assertion could be taken over, and a suite needs one");
             return Finished { suite: None, rows: Vec::new(), files: Vec::new(), summary };
         }
-        let suite = suite(name, None, &[], &[], None, &draft);
+        let suite = suite(name, None, &[], &[], None, &draft, &|_| Presence::Nowhere);
         Finished { suite: Some(suite), rows: Vec::new(), files: draft.files, summary }
     }
 
@@ -457,7 +480,10 @@ impl<'s, 'f> Suite<'s, 'f> {
                 report.dropped(name, "the suite", why);
                 None
             }
-            None => Some(suite(name, description, prompts, &subjects, output, &draft)),
+            None => {
+                let presence = |name: &str| presence(&rows, name);
+                Some(suite(name, description, prompts, &subjects, output, &draft, &presence))
+            }
         };
         let summary = vec![
             counted(rows.len(), "row"),
@@ -500,6 +526,7 @@ fn suite(
     subjects: &[Value],
     output: Option<Value>,
     draft: &Draft,
+    presence: &dyn Fn(&str) -> Presence,
 ) -> Object {
     let mut suite = Object::new().with("suite", text(name));
     suite.put_some("description", description.map(text));
@@ -517,7 +544,9 @@ fn suite(
     }
     suite.put("records", text("rows.jsonl"));
     if !prompts.is_empty() {
-        suite.put("ask", ask(prompts, output));
+        let mut ask = prompts::ask(prompts, presence);
+        ask.put_some("output", output);
+        suite.put("ask", ask);
     }
     if !draft.evaluators.is_empty() {
         let evaluators = draft.evaluators.iter().map(|(name, it)| (name.clone(), Value::from(it.clone())));
@@ -529,29 +558,18 @@ fn suite(
     suite.with("tasks", draft.tasks.iter().map(|it| Value::from(it.clone())).collect::<Value>())
 }
 
-fn ask(prompts: &[Prompt], output: Option<Value>) -> Object {
-    let mut ask = Object::new();
-    ask.put_some("system", prompts.first().and_then(|it| it.system.as_deref()).map(text));
-    match prompts {
-        [one] => ask.put("prompt", text(&one.text)),
-        several => {
-            let mut names = crate::identifier::Names::default();
-            let mut named = Object::new();
-            for (ix, prompt) in several.iter().enumerate() {
-                let wanted = prompt.label.clone().unwrap_or_else(|| format!("prompt_{}", ix + 1));
-                let wanted = if wanted == "file" { "prompt_file".to_owned() } else { wanted };
-                named.put(&names.unique(&wanted), text(&prompt.text));
-            }
-            ask.put("prompts", named);
-        }
+/// How many rows have a variable.
+fn presence(rows: &[Row], name: &str) -> Presence {
+    match rows.iter().filter(|it| it.vars.get(name).is_some()).count() {
+        0 => Presence::Nowhere,
+        n if n == rows.len() => Presence::Everywhere,
+        _ => Presence::Somewhere,
     }
-    ask.put_some("output", output);
-    ask
 }
 
 /// The variables that prompts of the subject and of judges use. A row without one of them has an empty text there, as Nunjucks prints it.
 fn used_variables(prompts: &[Prompt], tasks: &[Object]) -> Vec<String> {
-    let mut used: Vec<String> = prompts.iter().flat_map(|it| it.variables.clone()).collect();
+    let mut used: Vec<String> = prompts.iter().flat_map(Prompt::variables).map(str::to_owned).collect();
     for task in tasks {
         let prompt = task.get("judge").and_then(|it| text_at(it, "prompt")).unwrap_or_default();
         let names = prompt.split("${vars.").skip(1).map(|it| it.split(['}', '.', '[']).next().unwrap_or_default());
@@ -574,6 +592,13 @@ fn line(ix: usize, row: &Row, test: &Test, used: &[String]) -> Value {
     line.put("vars", vars);
     line.put_some("metadata", test.metadata.clone());
     line.into()
+}
+
+/// The metadata of a test over those of all tests.
+fn joined_metadata(default: Option<&Value>, own: Option<&Value>) -> Option<Value> {
+    let map = |it: Option<&Value>| it.and_then(Val::as_map).cloned().map(Object::from).unwrap_or_default();
+    let all = joined_vars(&map(default), &map(own));
+    (!all.is_empty()).then(|| all.into())
 }
 
 fn what_of(test: &Test) -> String {
@@ -603,6 +628,6 @@ fn joined(config: &Test, test: &Test) -> Test {
         vars: joined_vars(&config.vars, &test.vars),
         assertions: config.assertions.iter().chain(&test.assertions).cloned().collect(),
         options: joined_vars(&config.options, &test.options),
-        metadata: test.metadata.clone().or_else(|| config.metadata.clone()),
+        metadata: joined_metadata(config.metadata.as_ref(), test.metadata.as_ref()),
     }
 }

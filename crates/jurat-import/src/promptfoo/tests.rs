@@ -30,7 +30,7 @@ pub(super) struct Test {
 const KNOWN: [&str; 6] = ["description", "vars", "assert", "options", "metadata", "type"];
 
 /// Keys of a test that have no counterpart, and why.
-const NOT_HERE: [(&str, &str); 7] = [
+pub(super) const NOT_HERE: [(&str, &str); 7] = [
     ("threshold", "jurat has no score of a case that is compared: each assertion passes or fails by itself"),
     ("assertScoringFunction", "jurat has no score of a case"),
     ("provider", "jurat asks every model about every row"),
@@ -230,11 +230,8 @@ pub(super) fn combinations(vars: &Object) -> Vec<Map<'static>> {
     let mut all: Vec<Map<'static>> = vec![Map::default()];
     for (key, value) in vars.members() {
         let values = match value {
-            Val::List(items)
-                if !items.is_empty() && items.iter().all(|it| !matches!(it, Val::Map(_) | Val::List(_))) =>
-            {
-                items.clone()
-            }
+            // Promptfoo looks at the first item alone: a list that begins with a text stands for several tests, any other is one value.
+            Val::List(items) if matches!(items.first(), Some(Val::Str(_))) => items.clone(),
             other => vec![other.clone()],
         };
         let longer = all.iter().flat_map(|map| {

@@ -6,6 +6,7 @@ use jurat_format::value::{Val, Value};
 use super::message::{Call, Message, from_value, messages_of};
 use super::span::Span;
 use crate::document::{Object, count, maybe_json, members, plain, text_at};
+use crate::secret::is_secret;
 
 /// What a span is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +15,9 @@ pub(super) enum SpanKind {
     Agent,
     Tool,
     Retriever,
-    /// A step of a program with models: a chain, a guardrail, an embedding.
+    /// Something that decided about answers or documents: a guardrail, an evaluator, a reranker.
+    Noted,
+    /// A step of a program with models: a chain, an embedding.
     Step,
     /// Not about models at all.
     Other,
@@ -27,6 +30,7 @@ pub(super) fn kind(span: &Span) -> SpanKind {
             "AGENT" => SpanKind::Agent,
             "TOOL" => SpanKind::Tool,
             "RETRIEVER" => SpanKind::Retriever,
+            "GUARDRAIL" | "EVALUATOR" | "RERANKER" => SpanKind::Noted,
             _ => SpanKind::Step,
         };
     }
@@ -36,6 +40,7 @@ pub(super) fn kind(span: &Span) -> SpanKind {
             "agent" => SpanKind::Agent,
             "tool" => SpanKind::Tool,
             "retriever" => SpanKind::Retriever,
+            "guardrail" | "evaluator" => SpanKind::Noted,
             _ => SpanKind::Step,
         };
     }
@@ -127,6 +132,7 @@ fn openinference(span: &Span, prefix: &str) -> Vec<Message> {
             name: text("name"),
             call_id: text("tool_call_id"),
             calls: openinference_calls(span, &prefix),
+            n_media: openinference_media(span, &prefix),
         });
     }
     messages
@@ -149,6 +155,12 @@ fn openinference_parts(span: &Span, prefix: &str) -> String {
         texts.push(span.text(&[&format!("{prefix}text")]).unwrap_or_else(|| format!("[{kind}]")));
     }
     texts.join("\n")
+}
+
+/// How many parts of a message are no text.
+fn openinference_media(span: &Span, prefix: &str) -> usize {
+    let kinds = (0..).map_while(|ix| span.text(&[&format!("{prefix}contents.{ix}.message_content.type")]));
+    kinds.filter(|it| it != "text").count()
 }
 
 fn openinference_calls(span: &Span, prefix: &str) -> Vec<Call> {
@@ -227,6 +239,48 @@ pub(super) fn documents(span: &Span) -> Value {
     }
 }
 
+/// What a guardrail, an evaluator or a reranker was given and what it said.
+pub(super) fn noted(span: &Span) -> Value {
+    let mut detail = Object::new();
+    let kind = span.text(&["openinference.span.kind", "langfuse.observation.type"]);
+    detail.put_some("kind", kind.map(|it| Val::from(it.to_ascii_lowercase())));
+    detail.put_some("input", first(span, &["input.value", "langfuse.observation.input"]));
+    detail.put_some("output", first(span, &["output.value", "langfuse.observation.output"]));
+    detail.into()
+}
+
+/// The texts of the documents that a retriever found.
+pub(super) fn document_texts(span: &Span) -> Vec<String> {
+    const TEXTS: [&str; 4] = ["content", "page_content", "text", "document"];
+    let found = read(&documents(span));
+    let text_of = |it: &Value| TEXTS.iter().find_map(|key| text_at(it, key)).map_or_else(|| plain(it), str::to_owned);
+    match &found {
+        Val::List(items) => items.iter().map(text_of).collect(),
+        Val::Null => Vec::new(),
+        Val::Map(map) => match map.get("documents").and_then(Val::as_list) {
+            Some(items) => items.iter().map(text_of).collect(),
+            None => vec![text_of(&found)],
+        },
+        other => vec![plain(other)],
+    }
+}
+
+/// What the outermost span was asked, when that is text, or an object with one text or a text that is called a question.
+pub(super) fn question(span: &Span) -> Option<String> {
+    const NAMES: [&str; 6] = ["question", "query", "input", "user_input", "prompt", "message"];
+    let value = read(&first(span, &["input.value", "langfuse.observation.input"])?);
+    let found = match &value {
+        Val::Str(said) => Some(said.to_string()),
+        Val::Map(map) => {
+            let named = NAMES.iter().find_map(|it| text_at(&value, it));
+            let only = || map.iter().next().filter(|_| map.len() == 1).and_then(|(_, it)| it.as_str());
+            named.or_else(only).map(str::to_owned)
+        }
+        _ => None,
+    };
+    found.filter(|it| !it.trim().is_empty() && !matches!(kind(span), SpanKind::Model))
+}
+
 /// The model that was asked for, and the one that answered.
 pub(super) fn models(span: &Span) -> (Option<String>, Option<String>) {
     let parameters = span.attribute("llm.invocation_parameters").map(read);
@@ -234,6 +288,17 @@ pub(super) fn models(span: &Span) -> (Option<String>, Option<String>) {
     let served = span.text(&["gen_ai.response.model", "llm.model_name", "langfuse.observation.model.name"]);
     let asked = asked.or_else(|| span.text(&["gen_ai.request.model"])).or_else(|| served.clone());
     (asked, served)
+}
+
+/// With what settings a model was asked.
+pub(super) fn parameters(span: &Span) -> Object {
+    let mut settings = Object::new();
+    let recorded = span.attribute("llm.invocation_parameters").map(read).unwrap_or(Val::Null);
+    let requested = span.attributes.members().filter_map(|(key, it)| Some((key.strip_prefix("gen_ai.request.")?, it)));
+    for (key, value) in members(&recorded).chain(requested).filter(|(key, _)| *key != "model" && !is_secret(key)) {
+        settings.put(key, value.clone());
+    }
+    settings
 }
 
 /// Tokens of one request, in the order of the artifact: input, output, total, reasoning, from a cache, into a cache.

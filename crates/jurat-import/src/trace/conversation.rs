@@ -17,6 +17,8 @@ pub(crate) struct Conversation {
     calls: Vec<Called>,
     /// The last thing that a model said without calling a tool.
     pub(crate) last_text: Option<String>,
+    /// How many images, recordings and other parts of messages are not in the events.
+    pub(crate) n_media: usize,
 }
 
 /// A call that was added.
@@ -61,7 +63,8 @@ impl Conversation {
 
     /// Adds a message with its calls.
     pub(crate) fn add(&mut self, message: Message) {
-        let Message { role, text: said, name, call_id, calls } = message;
+        let Message { role, text: said, name, call_id, calls, n_media } = message;
+        self.n_media += n_media;
         if role == "tool" {
             return self.result(call_id.as_deref(), name.as_deref(), text(said), None, None);
         }

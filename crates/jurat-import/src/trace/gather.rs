@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use jurat_format::value::Value;
+use jurat_format::value::{Val, Value};
 
 use super::run::{self, Unit};
 use super::span::{Span, SpanEvent, Spans};
@@ -60,6 +60,11 @@ impl Survey {
         Survey { by, traces: HashMap::new() }
     }
 
+    /// Whether there is anything of a trace.
+    pub(crate) fn has(&self, trace_id: &str) -> bool {
+        self.traces.contains_key(trace_id)
+    }
+
     pub(crate) fn see(&mut self, found: &Found) {
         if !self.traces.contains_key(found.trace_id()) {
             self.traces.insert(found.trace_id().to_owned(), Seen::default());
@@ -89,6 +94,8 @@ pub(crate) struct Runs {
     entries: Vec<Written>,
     n_spans: usize,
     n_others: usize,
+    n_inner: usize,
+    n_links: usize,
     /// How many would be runs of nothing.
     n_empty: usize,
     n_lost: usize,
@@ -127,6 +134,8 @@ impl Runs {
             entries: Vec::new(),
             n_spans: 0,
             n_others: 0,
+            n_inner: 0,
+            n_links: 0,
             n_empty: 0,
             n_lost: 0,
         };
@@ -197,10 +206,14 @@ impl Runs {
             Err(why) => return Ok(Outcome::Dropped(why)),
             Ok(built) => built,
         };
-        if let Some(extra) = self.extra.get(&unit.root.trace_id) {
+        let mut trace_ids: Vec<&str> = unit.turns.iter().map(|it| it.trace_id.as_str()).collect();
+        trace_ids.dedup();
+        for extra in trace_ids.into_iter().filter_map(|it| self.extra.get(it)) {
             add_members(&mut built.artifact.request.metadata, extra);
         }
         self.n_others += built.n_others;
+        self.n_inner += built.n_inner;
+        self.n_links += built.n_links;
         let into = format!("run `{}`", built.artifact.identity.run_id);
         let number = import.n_rows();
         import.row(&run::line(&built))?;
@@ -234,6 +247,13 @@ impl Runs {
         if self.n_others > 0 {
             import.report.dropped(&at, counted(self.n_others, "span"), "they are about no model, agent or tool");
         }
+        if self.n_inner > 0 {
+            let why = "they are inside of another request, as a client's are inside of a gateway's, which is counted";
+            import.report.dropped(&at, counted(self.n_inner, "request"), why);
+        }
+        if self.n_links > 0 {
+            import.report.dropped(&at, counted(self.n_links, "span link"), "a run has no links to others");
+        }
         import.arrange_rows(&order);
         import.summary.push(counted(self.n_spans, "span"));
         import.summary.push(counted(order.len(), "run"));
@@ -242,10 +262,18 @@ impl Runs {
     }
 }
 
+/// Adds objects such as scores. What two traces of a session have under one name is a list.
 fn add_members(metadata: &mut Value, extra: &Value) {
     let mut whole = Object::from(metadata.as_map().cloned().unwrap_or_default());
     for (key, value) in members(extra) {
-        whole.put(key, value.clone());
+        let mut known = Object::from(whole.get(key).and_then(Val::as_map).cloned().unwrap_or_default());
+        for (name, value) in members(value) {
+            match value {
+                Val::List(items) => items.iter().for_each(|it| known.gather(name, it.clone())),
+                one => known.gather(name, one.clone()),
+            }
+        }
+        whole.put(key, known);
     }
     *metadata = whole.into();
 }

@@ -13,6 +13,8 @@ pub(crate) struct Message {
     /// The call that a message of a tool answers.
     pub(crate) call_id: Option<String>,
     pub(crate) calls: Vec<Call>,
+    /// How many of its parts are no text: images, recordings, files.
+    pub(crate) n_media: usize,
 }
 
 /// A tool that a model calls.
@@ -77,10 +79,10 @@ pub(crate) fn from_value(value: &Value, role: &str) -> Message {
         "function" => "tool".to_owned(),
         _ => role,
     };
-    let (mut texts, mut calls) = (Vec::new(), Vec::new());
+    let (mut texts, mut calls, mut n_media) = (Vec::new(), Vec::new(), 0);
     let content = value.get("parts").or_else(|| value.get("content"));
     match content {
-        Some(Val::List(parts)) => parts.iter().for_each(|it| part(it, &mut texts, &mut calls)),
+        Some(Val::List(parts)) => n_media = parts.iter().filter(|it| part(it, &mut texts, &mut calls)).count(),
         Some(Val::Null) | None => {}
         Some(other) => texts.push(plain(other)),
     }
@@ -92,11 +94,12 @@ pub(crate) fn from_value(value: &Value, role: &str) -> Message {
         name: own("name"),
         call_id: own("tool_call_id").or_else(|| own("id").filter(|_| value.get("role").is_none())),
         calls,
+        n_media,
     }
 }
 
-/// A part of a message: text, a call, or something that cannot be written as text.
-fn part(part: &Value, texts: &mut Vec<String>, calls: &mut Vec<Call>) {
+/// A part of a message: text, a call, or something that cannot be written as text. Says whether it is the last.
+fn part(part: &Value, texts: &mut Vec<String>, calls: &mut Vec<Call>) -> bool {
     let kind = text_at(part, "type").unwrap_or("text");
     match kind {
         "tool_call" | "tool_use" => calls.extend(call(part)),
@@ -104,8 +107,12 @@ fn part(part: &Value, texts: &mut Vec<String>, calls: &mut Vec<Call>) {
             let text = first_of(part, &["content", "text"]).map(plain).or_else(|| part.as_str().map(str::to_owned));
             texts.extend(text.filter(|_| kind != "reasoning"));
         }
-        other => texts.push(format!("[{other}]")),
+        other => {
+            texts.push(format!("[{other}]"));
+            return true;
+        }
     }
+    false
 }
 
 /// A call: of OpenAI (`function` with text), of OpenTelemetry and Anthropic (`name` with an object), or of Inspect (`function` as name).

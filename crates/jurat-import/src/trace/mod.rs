@@ -16,13 +16,14 @@ mod span;
 
 use std::collections::{HashMap, HashSet};
 
-use jurat_format::value::{Val, Value};
+use jurat_format::value::{Map, Val, Value};
 
 pub(crate) use conversation::Conversation;
 pub(crate) use gather::{Found, Runs, Survey};
 pub(crate) use message::from_value;
 pub(crate) use otlp_json::span as span_of_json;
 pub use run::Unfinished;
+pub(crate) use run::media;
 pub(crate) use span::{Span, SpanEvent};
 
 use convention::SpanKind;
@@ -30,26 +31,30 @@ use run::Unit;
 
 use crate::document::{Object, plain};
 use crate::input::{Content, Input, Text};
-use crate::kind::{ImportError, Kind};
+use crate::kind::{ImportError, Kind, counted};
 
 pub(crate) static OTLP: Kind = Kind {
     name: "otlp",
     help: "traces of OpenTelemetry (OTLP)",
     recognises: |input| match &input.content {
         Content::Binary(bytes) => otlp_protobuf::looks_like_request(bytes),
-        _ => input.json().is_some_and(otlp_json::is_request),
+        _ => input.json().is_some_and(|it| otlp_json::is_request(it) || otlp_json::has_metrics(it)),
     },
     read: |import| {
         let mut survey = Survey::new(import.options.by);
         for input in import.inputs {
-            read(input, &mut |found| {
+            let n_metrics = read(input, &mut |found| {
                 survey.see(&found);
                 Ok(())
             })?;
+            if n_metrics > 0 {
+                let why = "metrics are about no single run";
+                import.report.dropped(&input.name, counted(n_metrics, "request with metrics"), why);
+            }
         }
         let mut runs = Runs::new(survey, HashMap::new());
         for input in import.inputs {
-            read(input, &mut |found| runs.take(import, found))?;
+            let _ = read(input, &mut |found| runs.take(import, found))?;
         }
         runs.finish(import)
     },
@@ -70,32 +75,39 @@ pub enum By {
 /// What is done with something that was found.
 type Take<'t> = dyn FnMut(Found) -> Result<(), ImportError> + 't;
 
-fn read(input: &Input, take: &mut Take<'_>) -> Result<(), ImportError> {
+/// Reads an input, and says how many of its requests have metrics.
+fn read(input: &Input, take: &mut Take<'_>) -> Result<usize, ImportError> {
     let unreadable = |why: String| ImportError::unreadable(&input.name, why);
     match &input.content {
         Content::Binary(bytes) => {
             let spans = otlp_protobuf::read(&input.name, bytes).map_err(unreadable)?;
-            return spans.into_iter().try_for_each(|it| take(Found::Span(it)));
+            return spans.into_iter().try_for_each(|it| take(Found::Span(it))).map(|()| 0);
         }
         Content::Json(document, Text::Streamed(_)) => return read_large(input, document, take),
         _ => {}
     }
+    let mut n_metrics = 0;
     for value in input.values() {
         let (line, value) = value?;
+        n_metrics += usize::from(otlp_json::has_metrics(&value));
+        let is_empty = value.as_map().is_some_and(Map::is_empty);
+        if !otlp_json::is_request(&value) && !otlp_json::has_metrics(&value) && !is_empty {
+            return Err(unreadable(format!("line {line}: it is no request with spans or log records")));
+        }
         read_request(input, line, &value, take)?;
     }
-    Ok(())
+    Ok(n_metrics)
 }
 
 /// A large document is read resource by resource.
-fn read_large(input: &Input, document: &Value, take: &mut Take<'_>) -> Result<(), ImportError> {
+fn read_large(input: &Input, document: &Value, take: &mut Take<'_>) -> Result<usize, ImportError> {
     for (key, path) in otlp_json::LISTS.iter().filter(|(key, _)| document.get(key).and_then(Val::as_list).is_some()) {
         for element in input.elements(path) {
             let request = Object::new().with(key, Val::List(vec![element?.value])).into();
             read_request(input, 1, &request, take)?;
         }
     }
-    Ok(())
+    Ok(usize::from(otlp_json::has_metrics(document)))
 }
 
 fn read_request(input: &Input, line: usize, request: &Value, take: &mut Take<'_>) -> Result<(), ImportError> {
@@ -122,7 +134,7 @@ fn whole(trace: &[Span]) -> Unit<'_> {
     let agent = roots.iter().find(|it| convention::kind(it) == SpanKind::Agent);
     let root = agent.or(roots.first()).copied().unwrap_or(&trace[0]);
     let is_cut = root.parent_id.as_deref().is_some_and(|parent| !ids.contains(parent));
-    Unit { id: root.trace_id.clone(), root, spans: trace.iter().collect(), is_cut }
+    Unit { id: root.trace_id.clone(), root, turns: vec![root], spans: trace.iter().collect(), is_cut }
 }
 
 /// The outermost agents of a trace; the trace itself when it has none.
@@ -148,7 +160,8 @@ fn agents(trace: &[Span]) -> Vec<Unit<'_>> {
             Some(unit) => unit.spans.push(span),
             None => {
                 let is_cut = root.parent_id.as_deref().is_some_and(|parent| !by_id.contains_key(parent));
-                units.push(Unit { id: format!("{}:{agent}", root.trace_id), root, spans: vec![span], is_cut });
+                let id = format!("{}:{agent}", root.trace_id);
+                units.push(Unit { id, root, turns: vec![root], spans: vec![span], is_cut });
             }
         }
     }
@@ -162,7 +175,7 @@ fn agents(trace: &[Span]) -> Vec<Unit<'_>> {
     }
 }
 
-/// The traces of each session as one run; a trace without a session is one by itself.
+/// The traces of each session as one run; a trace without a session is one by itself. A trace that is about nothing is no turn.
 fn sessions<'s>(traces: &[&'s Vec<Span>]) -> Vec<Unit<'s>> {
     let mut units: Vec<Unit<'s>> = Vec::new();
     for trace in traces {
@@ -174,6 +187,9 @@ fn sessions<'s>(traces: &[&'s Vec<Span>]) -> Vec<Unit<'s>> {
         };
         match units.iter_mut().find(|it| it.id == session) {
             Some(known) => {
+                if !run::is_about_nothing(&unit) {
+                    known.turns.extend(unit.turns);
+                }
                 known.spans.extend(unit.spans);
                 known.is_cut |= unit.is_cut;
             }
@@ -181,9 +197,4 @@ fn sessions<'s>(traces: &[&'s Vec<Span>]) -> Vec<Unit<'s>> {
         }
     }
     units
-}
-
-/// Members of an object whose values are not null.
-pub(crate) fn present(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    crate::document::members(value).filter(|(_, it)| !matches!(it, Val::Null))
 }

@@ -11,6 +11,11 @@ pub(super) fn is_request(value: &Value) -> bool {
     first_of(value, &["resourceSpans", "resource_spans", "resourceLogs", "resource_logs"]).is_some()
 }
 
+/// Whether a value is a request with metrics, of which no run is made.
+pub(super) fn has_metrics(value: &Value) -> bool {
+    first_of(value, &["resourceMetrics", "resource_metrics"]).is_some()
+}
+
 /// The keys of a request whose lists may be long, and the paths to them.
 pub(super) const LISTS: [(&str, &[&[&str]]); 4] = [
     ("resourceSpans", &[&["resourceSpans"]]),
@@ -66,6 +71,7 @@ pub(crate) fn span(at: &str, value: &Value) -> Result<Span, String> {
         end: time(&["endTimeUnixNano", "end_time_unix_nano"]).filter(|it| *it > 0),
         attributes: attributes(value.get("attributes")),
         events: list(value, &["events"]).iter().map(event).collect(),
+        n_links: list(value, &["links"]).len(),
         is_error: matches!(code.as_str(), "2" | "STATUS_CODE_ERROR"),
         message: text_at(&status, "message").unwrap_or_default().to_owned(),
         service: None,

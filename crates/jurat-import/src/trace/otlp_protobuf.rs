@@ -76,6 +76,7 @@ fn span(name: &str, message: Message<'_>) -> Result<Span, String> {
             (8, Field::Fixed(it)) => span.end = Some(it).filter(|it| *it > 0),
             (9, Field::Bytes(it)) => key_value(it, &mut attributes, 0)?,
             (11, Field::Bytes(it)) => span.events.push(event(it)?),
+            (13, Field::Bytes(_)) => span.n_links += 1,
             (15, Field::Bytes(it)) => status(it, &mut span)?,
             _ => {}
         }

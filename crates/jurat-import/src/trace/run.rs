@@ -1,5 +1,7 @@
 //! A run artifact from the spans of one run.
 
+use std::collections::HashMap;
+
 use jurat_core::artifact::{
     Identity, Provider, RunArtifact, RunFault, RunRequest, RunStatus, RunUsage, Timing, Tokens,
 };
@@ -8,13 +10,16 @@ use jurat_format::value::{Val, Value};
 use super::convention::{self, SpanKind};
 use super::conversation::Conversation;
 use super::span::Span;
-use crate::document::Object;
+use crate::document::{Object, text, texts};
 use crate::identifier;
+use crate::kind::counted;
 
 /// The spans of one run, the outermost first of all.
 pub(super) struct Unit<'s> {
     pub(super) id: String,
     pub(super) root: &'s Span,
+    /// The outermost span of each turn, in order: several of a session, else the one.
+    pub(super) turns: Vec<&'s Span>,
     pub(super) spans: Vec<&'s Span>,
     /// Whether the parent of the outermost span is not in the input, so that what came before it is missing.
     pub(super) is_cut: bool,
@@ -36,6 +41,10 @@ pub(super) struct Built {
     pub(super) lacks: Option<String>,
     /// How many spans are about something else.
     pub(super) n_others: usize,
+    /// How many requests were recorded twice: by a gateway, and by the client inside of it.
+    pub(super) n_inner: usize,
+    /// How many links to other spans there are.
+    pub(super) n_links: usize,
 }
 
 const WITHOUT_MESSAGES: &str = "no messages were recorded (content capture is off by default); checks of tokens, duration, cost and tools still work";
@@ -48,22 +57,26 @@ pub(super) fn is_about_nothing(unit: &Unit<'_>) -> bool {
 
 /// The artifact; the reason when there is none.
 pub(super) fn artifact(unit: &Unit<'_>, unfinished: Unfinished) -> Result<Built, String> {
-    let Unit { root, spans, .. } = unit;
-    if root.end.is_none() && unfinished == Unfinished::Dropped {
+    let Unit { spans, .. } = unit;
+    if let Some(open) = open_turn(unit).filter(|_| unfinished == Unfinished::Dropped) {
         return Err(format!(
             "the span `{}` has no end: it was still running; `--unfinished timed_out` takes it",
-            root.name
+            open.name
         ));
     }
-    let conversation = conversation(spans);
-    let models = of_kind(spans, SpanKind::Model);
-    let response = convention::final_response(root).or_else(|| conversation.last_text.clone());
+    let requests = Requests::of(spans);
+    let conversation = conversation(spans, &requests);
+    let models = requests.counted(spans);
+    // What came of a session is what its last turn said.
+    let response = convention::final_response(last_turn(unit)).or_else(|| conversation.last_text.clone());
     // A trace of tools and agents alone may say what came of it; where it does not, nothing of what was said was recorded.
     let lacks_messages = (!models.is_empty() || response.is_none())
         && models.iter().all(|it| convention::input(it).is_empty() && convention::output(it).is_empty());
     let (status, error) = status(unit, response.is_some(), lacks_messages);
     let response = response.filter(|_| status == RunStatus::Success);
     let n_others = of_kind(spans, SpanKind::Other).len();
+    let n_links = spans.iter().map(|it| it.n_links).sum();
+    let lacks = lacks(unit, lacks_messages, conversation.n_media);
     let artifact = RunArtifact {
         identity: identity(unit),
         status,
@@ -74,20 +87,44 @@ pub(super) fn artifact(unit: &Unit<'_>, unfinished: Unfinished) -> Result<Built,
         trace: conversation.finish(response),
         output_artifacts: Vec::new(),
         error,
-        runner_metadata: Object::new().with("spans", spans.len() as i64).into(),
+        runner_metadata: runner_metadata(unit),
     };
-    Ok(Built { artifact, lacks: lacks(unit, lacks_messages), n_others })
+    Ok(Built { artifact, lacks, n_others, n_inner: requests.n_inner(), n_links })
+}
+
+/// The outermost span of the last turn.
+fn last_turn<'s>(unit: &Unit<'s>) -> &'s Span {
+    unit.turns.last().copied().unwrap_or(unit.root)
+}
+
+/// The outermost span of the first turn that has no end.
+fn open_turn<'s>(unit: &Unit<'s>) -> Option<&'s Span> {
+    unit.turns.iter().copied().find(|it| it.end.is_none())
+}
+
+/// What is no part of an artifact: what was asked first, and what retrievers found, for judges that read them.
+fn runner_metadata(unit: &Unit<'_>) -> Value {
+    let mut metadata = Object::new().with("spans", unit.spans.len() as i64);
+    metadata.put_some("input", convention::question(unit.root).map(text));
+    let retrievers = of_kind(&unit.spans, SpanKind::Retriever);
+    let found: Vec<String> = retrievers.iter().flat_map(|it| convention::document_texts(it)).collect();
+    if !found.is_empty() {
+        metadata.put("context", texts(found));
+    }
+    metadata.into()
 }
 
 /// What is missing from a run, in words.
-fn lacks(unit: &Unit<'_>, lacks_messages: bool) -> Option<String> {
+fn lacks(unit: &Unit<'_>, lacks_messages: bool, n_media: usize) -> Option<String> {
     let cut = unit.is_cut.then(|| {
         format!(
             "the parent of its outermost span `{}` is not in the input, so what came before may be missing",
             unit.root.name
         )
     });
-    let reasons: Vec<String> = lacks_messages.then(|| WITHOUT_MESSAGES.to_owned()).into_iter().chain(cut).collect();
+    let media = (n_media > 0).then(|| format!("{} of its messages are not in it", media(n_media)));
+    let without = lacks_messages.then(|| WITHOUT_MESSAGES.to_owned());
+    let reasons: Vec<String> = without.into_iter().chain(cut).chain(media).collect();
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
@@ -95,10 +132,96 @@ fn of_kind<'s>(spans: &[&'s Span], kind: SpanKind) -> Vec<&'s Span> {
     spans.iter().copied().filter(|it| convention::kind(it) == kind).collect()
 }
 
-fn conversation(spans: &[&Span]) -> Conversation {
+/// Images, audio and files, counted.
+pub(crate) fn media(n_media: usize) -> String {
+    counted(n_media, "image, recording or other part")
+        .replace("image, recording or other parts", "images, recordings or other parts")
+}
+
+/// Which requests of a run are counted. A gateway around a client records a request that the client records as well: a request inside of another, with no
+/// tool or agent between them.
+struct Requests {
+    /// For each span the request that it is a part of.
+    outer: Vec<Option<usize>>,
+    /// For each request those inside of it.
+    inner: HashMap<usize, Vec<usize>>,
+    is_request: Vec<bool>,
+    has_tokens: Vec<bool>,
+}
+
+impl Requests {
+    fn of(spans: &[&Span]) -> Requests {
+        let places: HashMap<(&str, &str), usize> =
+            spans.iter().enumerate().map(|(ix, it)| ((it.trace_id.as_str(), it.span_id.as_str()), ix)).collect();
+        let kinds: Vec<SpanKind> = spans.iter().map(|it| convention::kind(it)).collect();
+        let parent = |ix: usize| Some(*places.get(&(spans[ix].trace_id.as_str(), spans[ix].parent_id.as_deref()?))?);
+        let outer = |ix: usize| {
+            let (mut found, mut at, mut n_steps) = (None, parent(ix), 0);
+            while let Some(above) = at.filter(|_| kinds[ix] == SpanKind::Model && n_steps <= spans.len()) {
+                match kinds[above] {
+                    SpanKind::Model => found = Some(above),
+                    SpanKind::Step | SpanKind::Other => {}
+                    SpanKind::Agent | SpanKind::Tool | SpanKind::Retriever | SpanKind::Noted => break,
+                }
+                (at, n_steps) = (parent(above), n_steps + 1);
+            }
+            found
+        };
+        let outer: Vec<Option<usize>> = (0..spans.len()).map(outer).collect();
+        let mut inner: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (ix, outer) in outer.iter().enumerate() {
+            if let Some(outer) = outer {
+                inner.entry(*outer).or_default().push(ix);
+            }
+        }
+        Requests {
+            outer,
+            inner,
+            is_request: kinds.iter().map(|it| *it == SpanKind::Model).collect(),
+            has_tokens: spans.iter().map(|it| convention::tokens(it).iter().any(Option::is_some)).collect(),
+        }
+    }
+
+    fn inner(&self, outer: usize) -> &[usize] {
+        self.inner.get(&outer).map_or(&[], Vec::as_slice)
+    }
+
+    /// How many requests are not counted.
+    fn n_inner(&self) -> usize {
+        self.outer.iter().flatten().count()
+    }
+
+    /// The requests whose tokens are added up: the outer ones. One that names none stands for those inside of it.
+    fn counted<'s>(&self, spans: &[&'s Span]) -> Vec<&'s Span> {
+        let is_counted = |ix: usize| match self.outer[ix] {
+            None => self.has_tokens[ix] || self.inner(ix).iter().all(|it| !self.has_tokens[*it]),
+            Some(outer) => !self.has_tokens[outer] && self.has_tokens[ix],
+        };
+        (0..spans.len()).filter(|ix| self.is_request[*ix] && is_counted(*ix)).map(|ix| spans[ix]).collect()
+    }
+
+    /// Whether the messages of a request are those of the run. One with several inside of it is a loop of them, which have what was said between; one that
+    /// has no messages leaves them to those inside.
+    fn speaks(&self, spans: &[&Span], ix: usize) -> bool {
+        let says = |ix: usize| !convention::input(spans[ix]).is_empty() || !convention::output(spans[ix]).is_empty();
+        let is_loop = |ix: usize| {
+            let n_inner = self.inner(ix).iter().filter(|it| says(**it)).count();
+            n_inner > 1 || (n_inner == 1 && !says(ix))
+        };
+        self.outer[ix].map_or_else(|| !is_loop(ix), is_loop)
+    }
+}
+
+fn conversation(spans: &[&Span], requests: &Requests) -> Conversation {
     let mut conversation = Conversation::default();
-    for span in spans {
+    let mut trace_id = None;
+    for (ix, span) in spans.iter().enumerate() {
+        // The next turn of a session: what the one before said is no response to it.
+        if trace_id.replace(&span.trace_id).is_some_and(|it| *it != span.trace_id) {
+            conversation.last_text = None;
+        }
         match convention::kind(span) {
+            SpanKind::Model if !requests.speaks(spans, ix) => {}
             SpanKind::Model => {
                 conversation.ask(convention::input(span));
                 conversation.answer(convention::output(span));
@@ -108,6 +231,7 @@ fn conversation(spans: &[&Span]) -> Conversation {
                 conversation.tool(tool.call, tool.output, span.is_error, seconds(span));
             }
             SpanKind::Retriever => conversation.step(&span.name, convention::documents(span)),
+            SpanKind::Noted => conversation.step(&span.name, convention::noted(span)),
             SpanKind::Agent | SpanKind::Step | SpanKind::Other => {}
         }
     }
@@ -131,7 +255,7 @@ fn identity(unit: &Unit<'_>) -> Identity {
 
 fn timing(unit: &Unit<'_>) -> Timing {
     let start = unit.spans.iter().map(|it| it.start).min().unwrap_or(unit.root.start);
-    let end = unit.spans.iter().filter_map(|it| it.end).max().filter(|_| unit.root.end.is_some());
+    let end = unit.spans.iter().filter_map(|it| it.end).max().filter(|_| open_turn(unit).is_none());
     let date = |nanos: u64| {
         let at = jiff::Timestamp::from_nanosecond(i128::from(nanos)).ok().filter(|_| nanos > 0)?;
         Some(at.to_string())
@@ -164,7 +288,7 @@ fn request(unit: &Unit<'_>, models: &[&Span]) -> RunRequest {
     RunRequest {
         requested_model: asked.unwrap_or_else(|| "unknown".to_owned()),
         gateway: None,
-        execution_parameters: Object::new().into(),
+        execution_parameters: models.first().map(|it| convention::parameters(it)).unwrap_or_default().into(),
         metadata: labels.into(),
     }
 }
@@ -200,17 +324,19 @@ fn usage(models: &[&Span]) -> RunUsage {
 }
 
 fn status(unit: &Unit<'_>, has_response: bool, lacks_messages: bool) -> (RunStatus, Option<RunFault>) {
-    if unit.root.end.is_none() {
+    if open_turn(unit).is_some() {
         return (RunStatus::TimedOut, Some(fault(RunStatus::TimedOut, "the outermost span has no end", None)));
     }
-    if unit.root.is_error {
-        let failing = unit.spans.iter().rev().find(|it| it.is_error && convention::kind(it) == SpanKind::Model);
-        let failing = *failing.unwrap_or(&unit.root);
+    // A session failed when one of its turns did.
+    if let Some(root) = unit.turns.iter().rev().find(|it| it.is_error) {
+        let is_failing =
+            |it: &&&Span| it.is_error && it.trace_id == root.trace_id && convention::kind(it) == SpanKind::Model;
+        let failing = *unit.spans.iter().rev().find(is_failing).unwrap_or(root);
         let exception = exception(failing);
         let is_transport =
             convention::kind(failing) == SpanKind::Model && exception.as_deref().is_some_and(is_of_provider);
         let status = if is_transport { RunStatus::ProviderError } else { RunStatus::Failed };
-        let message = if failing.message.is_empty() { &unit.root.message } else { &failing.message };
+        let message = if failing.message.is_empty() { &root.message } else { &failing.message };
         let message = if message.is_empty() { "the outermost span says that it failed" } else { message.as_str() };
         return (status, Some(fault(status, message, exception)));
     }

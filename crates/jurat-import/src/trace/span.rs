@@ -20,6 +20,8 @@ pub(crate) struct Span {
     pub(crate) end: Option<u64>,
     pub(crate) attributes: Object,
     pub(crate) events: Vec<SpanEvent>,
+    /// How many links to other spans it has.
+    pub(crate) n_links: usize,
     pub(crate) is_error: bool,
     pub(crate) message: String,
     /// What `service.name` of its resource says.

@@ -3,6 +3,7 @@
 mod hostile;
 mod kinds;
 mod large;
+mod losses;
 mod traces;
 
 use std::path::PathBuf;

@@ -33,7 +33,7 @@ fn javascript(taking: &mut Taking<'_, '_>) -> Result<Taken, String> {
     if let Some(word) = NOT_IN_JAVASCRIPT.iter().find(|it| words.contains(it)) {
         return Err(format!("its code uses `{word}`, which code in jurat's sandbox does not have"));
     }
-    let source = javascript_source(&body, threshold, &config);
+    let source = javascript_source(&body, threshold, &config, taking.is_structured);
     let evaluator = evaluator(taking, &name, "js", &source);
     Ok(Taken::approximate(taking.labelled(&evaluator, ("pass", "fail")), DIFFERENCE))
 }
@@ -77,8 +77,12 @@ fn javascript_file(taking: &Taking<'_, '_>, reference: &str) -> Result<String, S
     ))
 }
 
-/// A whole evaluator around the body of a function.
-pub(super) fn javascript_source(body: &str, threshold: Option<f64>, config: &Value) -> String {
+/// A whole evaluator around the body of a function. Where answers are structured the function gets what their text says, as promptfoo's own providers give it.
+pub(super) fn javascript_source(body: &str, threshold: Option<f64>, config: &Value, is_structured: bool) -> String {
+    let (parsed, given) = match is_structured {
+        true => (PARSED_IN_JAVASCRIPT, "parsed(output)"),
+        false => ("", "output"),
+    };
     let bound = match threshold {
         Some(threshold) => format!("score >= {threshold}"),
         None => "score > 0".to_owned(),
@@ -86,9 +90,9 @@ pub(super) fn javascript_source(body: &str, threshold: Option<f64>, config: &Val
     format!(
         r#"// Imported from promptfoo.
 function assertion(output, context) {{{body}}}
-
+{parsed}
 export function evaluate({{ output, vars = {{}}, input = "" }}) {{
-  const result = assertion(output, {{ vars, prompt: input, config: {config} }});
+  const result = assertion({given}, {{ vars, prompt: input, config: {config} }});
   if (typeof result === "boolean") return result ? "pass" : "fail";
   if (typeof result === "number") {{
     const score = result;
@@ -102,6 +106,30 @@ export function evaluate({{ output, vars = {{}}, input = "" }}) {{
         config = config.to_json(),
     )
 }
+
+const PARSED_IN_JAVASCRIPT: &str = "
+function parsed(output) {
+  if (typeof output !== \"string\") return output;
+  try {
+    return JSON.parse(output);
+  } catch {
+    return output;
+  }
+}
+";
+
+const PARSED_IN_PYTHON: &str = "
+import json as _json
+
+
+def _parsed(output):
+    if not isinstance(output, str):
+        return output
+    try:
+        return _json.loads(output)
+    except ValueError:
+        return output
+";
 
 /// Modules of Python that are always there and need no network.
 const STANDARD: [&str; 32] = [
@@ -152,7 +180,7 @@ fn python(taking: &mut Taking<'_, '_>) -> Result<Taken, String> {
             "its code imports `{module}`, which is not in Python's standard library or needs the network"
         ));
     }
-    let source = python_source(&code, threshold, &config);
+    let source = python_source(&code, threshold, &config, taking.is_structured);
     let evaluator = evaluator(taking, &name, "py", &source);
     Ok(Taken::approximate(taking.labelled(&evaluator, ("pass", "fail")), DIFFERENCE))
 }
@@ -196,24 +224,28 @@ fn python_file(taking: &Taking<'_, '_>, reference: &str) -> Result<String, Strin
     Ok(format!("{}\n\n\n_assertion = {function}\n", source.trim_end()))
 }
 
-fn python_source(code: &str, threshold: Option<f64>, config: &Value) -> String {
+fn python_source(code: &str, threshold: Option<f64>, config: &Value, is_structured: bool) -> String {
     let bound = match threshold {
         Some(threshold) => format!("result >= {threshold}"),
         None => "result > 0".to_owned(),
     };
+    // Of an object the threshold is one more condition, in Python alone.
+    let enough = threshold.map_or_else(String::new, |it| format!(" and score >= {it}"));
+    let (parsed, given) = if is_structured { (PARSED_IN_PYTHON, "_parsed(output)") } else { ("", "output") };
     let config = jurat_format::value::python::repr(config);
     format!(
         r#"# Imported from promptfoo.
 {code}
-
+{parsed}
 def evaluate(output, vars={{}}, input=""):
-    result = _assertion(output, {{"vars": vars, "prompt": input, "config": {config}}})
+    result = _assertion({given}, {{"vars": vars, "prompt": input, "config": {config}}})
     if isinstance(result, bool):
         return "pass" if result else "fail"
     if isinstance(result, (int, float)):
         return {{"label": "pass" if {bound} else "fail", "score": result}}
     passed = result.get("pass", result.get("pass_", False))
     score = result.get("score", 1 if passed else 0)
+    passed = bool(passed){enough}
     return {{"label": "pass" if passed else "fail", "score": score, "explanation": str(result.get("reason", ""))}}
 "#,
     )

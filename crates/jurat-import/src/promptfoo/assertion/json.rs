@@ -45,7 +45,7 @@ fn contains_json(taking: &mut Taking<'_, '_>) -> Result<Taken, String> {
     if schema(taking)?.is_some() {
         return Err("jurat validates a whole answer by a schema, not JSON somewhere in it".to_owned());
     }
-    let source = super::code::javascript_source(CONTAINS_JSON, None, &Value::from(Object::new()));
+    let source = super::code::javascript_source(CONTAINS_JSON, None, &Value::from(Object::new()), false);
     let evaluator = super::code::evaluator(taking, "contains_json", "js", &source);
     Ok(Taken::approximate(
         taking.labelled(&evaluator, ("pass", "fail")),

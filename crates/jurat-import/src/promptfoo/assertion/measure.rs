@@ -49,7 +49,7 @@ fn word_count(taking: &mut Taking<'_, '_>) -> Result<Taken, String> {
     let body = format!(
         "\n    const words = output.trim().split(/\\s+/).filter((it) => it).length;\n    return words >= {least} && words <= {most};\n"
     );
-    let source = javascript_source(&body, None, &Object::new().into());
+    let source = javascript_source(&body, None, &Object::new().into(), false);
     let evaluator = evaluator(taking, "word_count", "js", &source);
     Ok(Taken::approximate(taking.labelled(&evaluator, ("pass", "fail")), "words are counted between spaces"))
 }
@@ -70,7 +70,7 @@ fn metric(taking: &mut Taking<'_, '_>, name: &str, usual: f64, scale: f64) -> Re
 }
 
 fn is_refusal(taking: &mut Taking<'_, '_>) -> Result<Taken, String> {
-    let source = javascript_source(REFUSAL, None, &Object::new().into());
+    let source = javascript_source(REFUSAL, None, &Object::new().into(), false);
     let evaluator = evaluator(taking, "is_refusal", "js", &source);
     let why = "the answer is compared with a list of phrases that is not promptfoo's";
     Ok(Taken::approximate(taking.labelled(&evaluator, ("pass", "fail")), why))

@@ -107,6 +107,8 @@ pub(super) struct Taking<'t, 'f> {
     pub(super) options: &'t Value,
     /// The path of what it looks at.
     pub(super) output: String,
+    /// Whether answers are values that a schema describes, which code is given rather than their text.
+    pub(super) is_structured: bool,
     pub(super) draft: &'t mut Draft,
     pub(super) places: &'t mut Places<'f>,
 }
