@@ -89,7 +89,8 @@ impl File<'_> {
 
     /// A dictionary, and the number of each case in it; -1 where it has none.
     fn texts(&self, texts: &CaseTexts) -> Json {
-        let number = |it: usize| texts.numbers.get(it).filter(|it| **it != CaseTexts::NONE).map_or(-1, |it| i64::from(*it));
+        let number =
+            |it: usize| texts.numbers.get(it).filter(|it| **it != CaseTexts::NONE).map_or(-1, |it| i64::from(*it));
         let dictionary: Vec<String> = texts.texts.iter().map(|it| self.omitted.text(it)).collect();
         json!({ "texts": dictionary, "numbers": self.of_cases(number) })
     }
