@@ -11,7 +11,7 @@ use jurat_core::verdict::{CaseVerdict, StopReason, Verdict};
 use jurat_format::value::{FieldPath, Val};
 use jurat_store::records::RowId;
 use jurat_store::run::{
-    BlockBuilder, ByteRange, CaseRow, CaseTaken, Code, Column, Detail, RowPlace, RunWriter, Variant, digest,
+    Block, BlockBuilder, ByteRange, CaseRow, CaseTaken, Code, Column, Detail, RowPlace, RunWriter, Variant, digest,
 };
 
 use crate::slice::Slice;
@@ -88,7 +88,11 @@ impl CaseStore<'_> {
 
     /// Writes a block, unless it is empty, and returns how many cases it has.
     pub(crate) fn hand_on(&self, block: &mut BlockBuilder) -> Result<u64, RunError> {
-        let Some(block) = block.close() else { return Ok(0) };
+        block.close().map_or(Ok(0), |it| self.write(it))
+    }
+
+    /// Writes a block and returns how many cases it has.
+    pub(crate) fn write(&self, block: Block) -> Result<u64, RunError> {
         let n_cases = block.n_cases() as u64;
         if let CaseSink::Run(writer) = self.sink {
             writer.block(block)?;

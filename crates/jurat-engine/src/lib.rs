@@ -48,6 +48,7 @@ mod requirements;
 mod rerun;
 mod roles;
 mod row_lines;
+mod row_order;
 mod rows;
 mod run;
 mod scenario_graph;

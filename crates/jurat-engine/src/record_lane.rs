@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Receiver;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -12,12 +11,13 @@ use jurat_core::plan::CaseSource;
 use jurat_core::verdict::{CaseVerdict, StopReason};
 use jurat_format::value::{Record, Val};
 use jurat_store::records::{RowAt, RowId};
-use jurat_store::run::{BlockBuilder, CaseRanges};
+use jurat_store::run::{Block, BlockBuilder, CaseRanges};
 use tokio::sync::mpsc::Sender;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::case_source::OpenCase;
 use crate::case_store::{CaseStore, Done, place};
+use crate::row_order::RowOrder;
 use crate::rows::{Batch, BatchRow, Rows, id_text, may_be_refused};
 use crate::unseen::Unseen;
 use crate::{Rerun, RunError};
@@ -59,37 +59,52 @@ impl RecordLane<'_> {
         self.open(&mut opened)
     }
 
-    /// Judges batches until there are no more.
-    pub(crate) fn work(&self, waiting: &Mutex<Receiver<Batch>>) -> Result<(), RunError> {
+    /// Judges batches until there are no more. `fail` learns which of them could not be judged, and why; no more are then judged here.
+    pub(crate) fn work(&self, order: &RowOrder, fail: &dyn Fn(u64, RunError)) {
         let mut block = BlockBuilder::new(self.store.plan.tasks.len(), self.store.layout.n_variants());
         let mut opened = Vec::new();
         let _entered = self.store.stop.evaluations().enter();
-        loop {
-            let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok(batch) = next else { break };
-            // Rows are read ahead by the hundred thousand. After Ctrl-C they are judged when the run is resumed; those that ask are listed as not run.
-            let is_ended = |it| matches!(it, StopReason::Interrupted | StopReason::Decided);
-            if self.open.is_none() && self.store.stop.reason().is_some_and(is_ended) {
-                continue;
+        while let Some((batch, turn)) = order.next() {
+            let number = turn.number;
+            let judged = self.judge(&mut block, &mut opened, &batch);
+            let ended = judged.and_then(|blocks| turn.end(blocks, &mut |it| self.write(it)));
+            if let Err(error) = ended {
+                return fail(number, error);
             }
-            for row in batch.iter() {
-                self.begin_before(row.turn, &mut opened);
-                match self.unseen.filter(|_| batch.is_ahead) {
-                    Some(unseen) => self.row_ahead(unseen, &mut opened, row)?,
-                    None => self.row(&mut block, &mut opened, row)?,
-                }
-                if opened.len() >= self.hand {
-                    self.open(&mut opened)?;
-                }
-                if block.is_full() {
-                    self.hand_on(&mut block)?;
-                }
-            }
-            self.open(&mut opened)?;
-            self.hand_on(&mut block)?;
         }
         self.begin_before(Some(u64::MAX), &mut opened);
-        self.open(&mut opened)
+        self.open(&mut opened).unwrap_or_else(|error| fail(u64::MAX, error));
+    }
+
+    /// Judges the rows of a batch, and returns what is to be stored of them.
+    fn judge(
+        &self,
+        block: &mut BlockBuilder,
+        opened: &mut Vec<OpenCase>,
+        batch: &Batch,
+    ) -> Result<Vec<Block>, RunError> {
+        // Rows are read ahead by the hundred thousand. After Ctrl-C they are judged when the run is resumed; those that ask are listed as not run.
+        let is_ended = |it| matches!(it, StopReason::Interrupted | StopReason::Decided);
+        let mut blocks = Vec::new();
+        if self.open.is_none() && self.store.stop.reason().is_some_and(is_ended) {
+            return Ok(blocks);
+        }
+        for row in batch.iter() {
+            self.begin_before(row.turn, opened);
+            match self.unseen.filter(|_| batch.is_ahead) {
+                Some(unseen) => self.row_ahead(unseen, opened, row)?,
+                None => self.row(block, opened, row)?,
+            }
+            if opened.len() >= self.hand {
+                self.open(opened)?;
+            }
+            if block.is_full() {
+                blocks.extend(block.close());
+            }
+        }
+        self.open(opened)?;
+        blocks.extend(block.close());
+        Ok(blocks)
     }
 
     /// Opens the cases of the definition whose turn is before that of a row.
@@ -106,8 +121,8 @@ impl RecordLane<'_> {
         self.store.layout.n_variants().case(turn, 0).0
     }
 
-    fn hand_on(&self, block: &mut BlockBuilder) -> Result<(), RunError> {
-        let n_cases = self.store.hand_on(block)?;
+    fn write(&self, block: Block) -> Result<(), RunError> {
+        let n_cases = self.store.write(block)?;
         self.store.progress.done.fetch_add(n_cases, Ordering::Relaxed);
         Ok(())
     }

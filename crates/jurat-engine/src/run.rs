@@ -31,6 +31,7 @@ use crate::effects::{Effects, OutcomeLog, Shares, Source};
 use crate::perform::{Activity, Perform};
 use crate::record_lane::RecordLane;
 use crate::recording::Recording;
+use crate::row_order::RowOrder;
 use crate::rows::{Batch, Rows, Selection};
 use crate::shards::{ShardJob, ShardPart};
 use crate::sharing::Sharing;
@@ -257,13 +258,17 @@ impl Going<'_> {
             fail_fast: job.fail_fast,
             watch: job.watch.as_ref(),
         };
-        let failure: Mutex<Option<RunError>> = Mutex::new(None);
-        let fail = |error: RunError| {
+        let failure: Mutex<Option<(u64, RunError)>> = Mutex::new(None);
+        // What is wrong with the first rows is reported, whichever thread found something first.
+        let fail_at = |batch: u64, error: RunError| {
             let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
-            if failure.as_ref().is_none_or(RunError::is_echo) {
-                *failure = Some(error);
+            let is_first = |(first, known): &(u64, RunError)| known.is_echo() || (batch < *first && !error.is_echo());
+            if failure.as_ref().is_none_or(is_first) {
+                *failure = Some((batch, error));
             }
         };
+        // Reading fails behind the batches that were handed on.
+        let fail = |error: RunError| fail_at(u64::MAX, error);
         let unseen = if asks { Unseen::of(job, &rows, stop)? } else { None };
         let unseen = unseen.as_ref();
         let (open, arriving) = tokio::sync::mpsc::channel(1);
@@ -280,8 +285,8 @@ impl Going<'_> {
         };
         thread::scope(|scope| {
             let (batches, waiting) = sync_channel(BATCHES);
-            let waiting = std::sync::Arc::new(Mutex::new(waiting));
-            let (rows, fail, selection, deadline) = (&rows, &fail, job.selection, job.deadline);
+            let order = std::sync::Arc::new(RowOrder::new(waiting, n_threads));
+            let (rows, fail_at, fail, selection, deadline) = (&rows, &fail_at, &fail, job.selection, job.deadline);
             let watch = job.watch.as_ref();
             let defined = DefinedCases { plan: job.plan, layout, n_row_sources: rows.n_sources() };
             let opened = match defined.selected(selection, stop) {
@@ -354,22 +359,25 @@ impl Going<'_> {
             }
             let lane = std::sync::Arc::new(lane);
             for _ in 0..n_threads {
-                let (waiting, lane) = (waiting.clone(), lane.clone());
+                let (order, lane) = (order.clone(), lane.clone());
                 let (opened, working) = (opened.clone(), (ended.clone(), saying.clone()));
                 scope.spawn(move || {
                     let _working = working;
-                    lane.begin(&opened).and_then(|()| lane.work(&waiting)).unwrap_or_else(fail);
+                    match lane.begin(&opened) {
+                        Ok(()) => lane.work(&order, fail_at),
+                        Err(error) => fail(error),
+                    }
                 });
             }
             // The threads hold what they need; when they end, the channels close.
-            drop((waiting, lane));
+            drop((order, lane));
             if asks {
                 self.ask_all(rows, store, shares, most_open, arriving).unwrap_or_else(fail);
             }
             // The deadline is no longer waited for when the last of these is gone, and progress is no longer reported.
             drop((ended, saying));
         });
-        if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        if let Some((_, error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
         recount_labels(&tally, writer)?;

@@ -2,6 +2,7 @@
 
 mod stopping;
 mod team;
+mod threads;
 mod unseen;
 
 use std::cell::{Cell, RefCell};
@@ -187,6 +188,16 @@ impl Bench {
         stop: &Stop,
         watch: Option<StopWatch>,
     ) -> Result<Ran, RunError> {
+        self.try_run_on(NonZeroUsize::MIN, (mode, target), stop, watch)
+    }
+
+    fn try_run_on(
+        &self,
+        threads: NonZeroUsize,
+        (mode, target): (Mode<'_>, Target<'_>),
+        stop: &Stop,
+        watch: Option<StopWatch>,
+    ) -> Result<Ran, RunError> {
         let job = Job {
             plan: &self.plan,
             records: &self.suite.records,
@@ -196,7 +207,7 @@ impl Bench {
             variants: Vec::new(),
             asked: Vec::new(),
             mode,
-            threads: NonZeroUsize::MIN,
+            threads,
             concurrency: 4,
             deadline: None,
             fail_fast: false,
