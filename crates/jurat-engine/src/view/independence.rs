@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use jurat_core::plan::CaseIx;
 use jurat_core::report::Independence;
 use jurat_core::statistics::{Confidence, Side, Tally, effective_rate_counted};
-use jurat_store::run::{CaseTexts, Code, Column, RunFileError, RunReader};
+use jurat_store::run::{BlockVerdicts, CaseTexts, Code, Column, RunFileError, RunReader};
 
 use super::{RunView, ViewError};
 
@@ -41,8 +42,7 @@ fn of_rows(
     let is_one_case = reader.head().variants.len() <= 1;
     let mut rows = Rows::default();
     reader.each_block(tasks, &mut |block| {
-        for (case, codes) in block.cases().filter(|it| is_meant(n_variants.variant(it.0))) {
-            let tally = tally(codes);
+        for (case, tally) in tallies(block).filter(|it| is_meant(n_variants.variant(it.0))) {
             if is_one_case { rows.count(tally) } else { rows.add(n_variants.place(case), tally) }
         }
     })?;
@@ -60,35 +60,46 @@ fn of_clusters(
     let n_shared = clusters.texts.len() as u64;
     let mut rows = Rows::default();
     reader.each_block(tasks, &mut |block| {
-        for (case, codes) in block.cases().filter(|it| is_meant(n_variants.variant(it.0))) {
+        for (case, tally) in tallies(block).filter(|it| is_meant(n_variants.variant(it.0))) {
             let shared = clusters.numbers.get(case.0 as usize).filter(|it| **it != CaseTexts::NONE);
             let place = shared.map_or_else(|| n_shared + n_variants.place(case), |it| u64::from(*it));
-            rows.add(place, tally(codes));
+            rows.add(place, tally);
         }
     })?;
     Ok(rows.independence())
 }
 
-fn tally(codes: impl Iterator<Item = Code>) -> Tally {
-    let mut tally = Tally::default();
-    for code in codes.filter(|it| matches!(it, Code::Passed | Code::Failed)) {
-        tally.passed += u64::from(code == Code::Passed);
-        tally.judged += 1;
-    }
-    tally
+/// What each case of a block passed of what was judged.
+fn tallies(block: &BlockVerdicts) -> impl Iterator<Item = (CaseIx, Tally)> {
+    let (passed, failed) = (block.counts(Code::Passed), block.counts(Code::Failed));
+    let tallies = passed.into_iter().zip(failed).map(|(passed, failed)| (u64::from(passed), u64::from(failed)));
+    let tallies = tallies.map(|(passed, failed)| Tally { passed, judged: passed + failed });
+    block.cases().map(|it| it.0).zip(tallies)
 }
 
 /// Passed and failed judgements of rows: how many rows have which, and by their place those that may get more.
 #[derive(Default)]
 struct Rows {
     complete: BTreeMap<Tally, u64>,
+    /// The last that was counted, and how often; most rows are like the one before.
+    last: (Tally, u64),
     open: Vec<(u32, u32)>,
 }
 
 impl Rows {
     fn count(&mut self, tally: Tally) {
+        if tally == self.last.0 {
+            self.last.1 += 1;
+            return;
+        }
+        self.keep_last();
+        self.last = (tally, 1);
+    }
+
+    fn keep_last(&mut self) {
+        let (tally, n) = std::mem::take(&mut self.last);
         if tally.judged > 0 {
-            *self.complete.entry(tally).or_default() += 1;
+            *self.complete.entry(tally).or_default() += n;
         }
     }
 
@@ -106,6 +117,7 @@ impl Rows {
         for (passed, judged) in std::mem::take(&mut self.open) {
             self.count(Tally { passed: u64::from(passed), judged: u64::from(judged) });
         }
+        self.keep_last();
         if self.complete.keys().all(|it| it.judged == 1) {
             return Independence::Full;
         }

@@ -28,7 +28,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use jurat_core::agent::AgentCase;
-use jurat_core::plan::{CaseIx, CaseLayout, CaseSource, Plan};
+use jurat_core::plan::{CaseIx, CaseLayout, CaseSource, Plan, TaskIx};
 use jurat_core::report::{CaseReport, FlakyCase, Repetition, RunReport};
 use jurat_core::scenario::CompiledScenario;
 use jurat_core::stopping::StoppedEarly;
@@ -36,7 +36,7 @@ use jurat_core::suite::Suite;
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Value, parse_json};
 use jurat_store::DatabaseError;
-use jurat_store::run::{Ended, RunFileError, RunReader, StoredEffect};
+use jurat_store::run::{Ended, RunFileError, RunReader, StoredEffect, StoredSummary};
 
 pub use explain::ExplainError;
 pub use jurat_store::run::{Code, Column, RunHead, StoredCase, Variant};
@@ -212,7 +212,11 @@ impl RunView {
     /// The cases that failed; behind them those that could not be judged and in which a task failed all the same.
     pub fn failures(&self) -> impl Iterator<Item = Result<CaseReport, ViewError>> + '_ {
         let detailed = Detailed::Tasks;
-        let tasks = self.plan.task_ixs().filter(|it| self.plan.tasks[it.index()].gate.is_counted());
+        // Verdicts are looked through task by task only where there is something to be found.
+        let is_of_errors = |it: &StoredSummary| it.column == Column::CASE && it.count(Code::Error) > 0;
+        let has_errors = self.reader.summary().map_or(true, |it| it.iter().any(is_of_errors));
+        let is_counted = move |it: &TaskIx| has_errors && self.plan.tasks[it.index()].gate.is_counted();
+        let tasks = self.plan.task_ixs().filter(is_counted);
         let found = tasks.flat_map(|it| self.reader.find_any(Column::from(it), &[Code::Failed]));
         let mut seen = BTreeSet::new();
         let undecided = found.filter_map(move |case_ix| match self.undecided(case_ix) {

@@ -39,7 +39,8 @@ impl<'r, T> Cases<'r, T> {
     }
 
     /// The same without the blocks in which no case ended so.
-    pub(super) fn only(self, code: Code) -> Cases<'r, T> {
+    pub(super) fn only(mut self, code: Code) -> Cases<'r, T> {
+        self.headers.of = (code != Code::Passed).then_some(Column::CASE);
         Cases { only: Some(code), ..self }
     }
 
@@ -110,7 +111,10 @@ pub struct Found<'r> {
 
 impl<'r> Found<'r> {
     pub(super) fn new(reading: Reading<'r>, column: Column, codes: &[Code]) -> Found<'r> {
-        Found { reading, column, codes: codes.to_vec(), headers: Headers::default(), waiting: BinaryHeap::new() }
+        // Nothing is stored of a column in which all cases of a block passed.
+        let of = (!codes.contains(&Code::Passed)).then_some(column);
+        let headers = Headers { of, ..Headers::default() };
+        Found { reading, column, codes: codes.to_vec(), headers, waiting: BinaryHeap::new() }
     }
 
     fn advance(&mut self) -> Result<Option<CaseIx>, DatabaseError> {
@@ -138,9 +142,6 @@ impl<'r> Found<'r> {
         });
         let (n, cases, codes) = reading.sqlite(row)?;
         let n = n_slots(n).map_err(|it| part("block.n", it))?;
-        if codes.is_none() && !self.codes.contains(&Code::Passed) {
-            return Ok(());
-        }
         let codes = unpack_codes(codes.as_deref(), n).map_err(|it| part("verdicts", it))?;
         let cases = cases.map(|it| read_cases(&it, header.first, n)).transpose();
         let cases = cases.map_err(|it| part("block.cases", it))?;
@@ -167,6 +168,8 @@ pub(super) struct Headers {
     /// The first case of the last that was looked up.
     last: Option<u64>,
     is_over: bool,
+    /// The column in which a case of the block did not pass; `None` for all blocks.
+    of: Option<Column>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -179,12 +182,13 @@ impl Headers {
     /// The next block with cases of the range, without taking it.
     fn peek(&mut self, reading: Reading<'_>, range: &Range<CaseIx>) -> Result<Option<Header>, DatabaseError> {
         if self.waiting.is_empty() && !self.is_over {
-            let select =
-                "SELECT id, first FROM block WHERE first > ?1 AND first < ?2 AND last >= ?3 ORDER BY first LIMIT ?4";
+            let select = "SELECT id, first FROM block WHERE first > ?1 AND first < ?2 AND last >= ?3
+                 AND (?5 IS NULL OR EXISTS (SELECT 1 FROM verdicts WHERE verdicts.task = ?5 AND verdicts.block = block.id))
+                 ORDER BY first LIMIT ?4";
             let mut select = reading.sqlite(reading.connection.prepare_cached(select))?;
             let after = self.last.map_or(-1, |it| it as i64);
             let end = i64::try_from(range.end.0).unwrap_or(i64::MAX);
-            let headers = select.query_map(params![after, end, range.start.0, AHEAD], |row| {
+            let headers = select.query_map(params![after, end, range.start.0, AHEAD, self.of.map(|it| it.0)], |row| {
                 Ok(Header { id: row.get(0)?, first: row.get(1)? })
             });
             let headers: Vec<Header> = reading.sqlite(headers.and_then(Iterator::collect))?;

@@ -6,7 +6,10 @@
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
+use std::thread;
 
 use super::block::IdHash;
 
@@ -84,8 +87,30 @@ impl IdRuns {
         Ok(())
     }
 
-    /// Hands over all ids, ascending by hash, then by row.
-    pub(super) fn merge<E: From<io::Error>>(mut self, each: &mut dyn FnMut(IdHash) -> Result<(), E>) -> Result<(), E> {
+    /// Hands over all ids, ascending by hash, then by row. Where they are many, a second thread puts the next in order meanwhile.
+    pub(super) fn merge<E: From<io::Error>>(self, each: &mut dyn FnMut(IdHash) -> Result<(), E>) -> Result<(), E> {
+        let mut hand_over = |batch: Vec<Entry>| {
+            batch.iter().try_for_each(|it| each(IdHash { hash: it.hash, row: it.tail >> 1, given: it.tail & 1 == 1 }))
+        };
+        if self.n_entries() <= BATCH as u64 {
+            let mut failed = Ok(());
+            self.in_order(&mut |batch| {
+                failed = hand_over(batch);
+                failed.is_ok()
+            })?;
+            return failed;
+        }
+        thread::scope(|scope| {
+            let (batches, ready) = sync_channel(1);
+            let sorting = scope.spawn(move || self.in_order(&mut |batch| batches.send(batch).is_ok()));
+            // After an error nobody receives, which ends the thread.
+            ready.into_iter().try_for_each(hand_over)?;
+            sorting.join().unwrap_or_else(|panic| resume_unwind(panic)).map_err(E::from)
+        })
+    }
+
+    /// Puts all entries in order, some thousand at a time, until `each` refuses.
+    fn in_order(mut self, each: &mut dyn FnMut(Vec<Entry>) -> bool) -> io::Result<()> {
         let total = self.n_entries();
         // Hashes are spread evenly, so equal parts of their range hold about equally many; a part that holds more is cut.
         let n_parts = u128::from(total / (BATCH as u64 / 2) + 1);
@@ -93,18 +118,17 @@ impl IdRuns {
         let piece = (BATCH / self.runs.len().max(1)).max(16);
         let mut done = 0;
         let mut low = 0_u128;
-        let mut batch = Vec::new();
         while done < total {
             let high = low.checked_add(part).filter(|it| *it < u128::MAX).map(|it| (it, 0));
+            let mut batch = Vec::with_capacity(BATCH);
             let bound = self.gather(high, piece, &mut batch)?;
-            // Pieces of the batch are in order already, which this kind of sorting notices.
-            batch.sort();
-            for entry in &batch {
-                self.runs[entry.run as usize].taken += 1;
-                each(IdHash { hash: entry.hash, row: entry.tail >> 1, given: entry.tail & 1 == 1 })?;
-            }
+            batch.sort_unstable();
+            batch.iter().for_each(|it| self.runs[it.run as usize].taken += 1);
             done += batch.len() as u64;
             low = bound.map_or(u128::MAX, |it| it.0);
+            if !each(batch) {
+                break;
+            }
         }
         Ok(())
     }

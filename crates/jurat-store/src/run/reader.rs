@@ -58,6 +58,16 @@ impl BlockVerdicts {
             (CaseIx(case), self.codes.iter().map(move |it| it[slot]))
         })
     }
+
+    /// In how many of the columns each case has this verdict, in the order of [`BlockVerdicts::cases`].
+    pub fn counts(&self, code: Code) -> Vec<u32> {
+        let mut counts = vec![0; self.n];
+        // Column by column, which the processor does for many cases at once.
+        for codes in &self.codes {
+            counts.iter_mut().zip(codes).for_each(|(n, it)| *n += u32::from(*it == code));
+        }
+        counts
+    }
 }
 
 /// How many cases of a slice ended how, for the case as a whole or for a task.
