@@ -276,7 +276,7 @@ fn unnamed(store: &CaseStore<'_>, block: &mut BlockBuilder, (ix, at, text): (usi
 }
 
 fn batch_row<'r>(ix: usize, at: &'r RowAt, text: &'r str) -> BatchRow<'r> {
-    BatchRow { place: ix as u64, turn: None, at, text }
+    BatchRow { place: ix as u64, turn: None, at, text, columns: None }
 }
 
 /// Where a row of a batch is. Its text is the whole buffer.

@@ -89,7 +89,8 @@ impl RecordLane<'_> {
         if self.open.is_none() && self.store.stop.reason().is_some_and(is_ended) {
             return Ok(blocks);
         }
-        for row in batch.iter() {
+        let columns = batch.chunk.parts(&self.store.plan.footprint);
+        for row in batch.iter(columns.as_ref()) {
             self.begin_before(row.turn, opened);
             match self.unseen.filter(|_| batch.is_ahead) {
                 Some(unseen) => self.row_ahead(unseen, opened, row)?,
@@ -169,7 +170,7 @@ impl RecordLane<'_> {
     /// Judges a row by the part of it that the plan reads; returns whether that settles it. What the text has beside that part does not matter, except
     /// that a row without an id is named by its text.
     pub(crate) fn part_of_row(&self, block: &mut BlockBuilder, row: BatchRow<'_>) -> Result<bool, RunError> {
-        let (BatchRow { place: row_ix, at, text, .. }, plan) = (row, self.store.plan);
+        let (BatchRow { place: row_ix, at, text, columns, .. }, plan) = (row, self.store.plan);
         if self.open.is_none()
             && !plan.footprint.is_all()
             && !plan.narrows()
@@ -178,8 +179,10 @@ impl RecordLane<'_> {
             && !may_be_refused(text)
         {
             let started = Instant::now();
-            let Record { value: part, repeated_key } =
-                plan.footprint.read(text).map_err(|error| self.rows.not_json(at, error))?;
+            let Record { value: part, repeated_key } = match columns.and_then(|it| it.part(at.number)) {
+                Some(value) => Record { value, repeated_key: false },
+                None => plan.footprint.read(text).map_err(|error| self.rows.not_json(at, error))?,
+            };
             if let Val::Map(_) = part
                 && !repeated_key
                 && let Ok(id) = self.rows.id(at, &part, text)
@@ -198,7 +201,7 @@ impl RecordLane<'_> {
         &self,
         block: &mut BlockBuilder,
         opened: &mut Vec<OpenCase>,
-        BatchRow { place: row_ix, turn, at, text }: BatchRow<'_>,
+        BatchRow { place: row_ix, turn, at, text, .. }: BatchRow<'_>,
     ) -> Result<(), RunError> {
         let started = Instant::now();
         let row = self.rows.parsed(at, text)?;

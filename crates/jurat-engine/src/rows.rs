@@ -14,8 +14,8 @@ use jurat_core::suite::{Records, RowSource};
 use jurat_core::verdict::{StopReason, Verdict};
 use jurat_format::value::{JsonError, Map, Record, Val, parse_json};
 use jurat_store::records::{
-    Chunk, ReadSummary, RowAt, RowId, RowLimits, RowNames, RowsError, read_all_within, read_part_within, row_id,
-    sections_by_source,
+    Chunk, ColumnParts, ReadSummary, RowAt, RowId, RowLimits, RowNames, RowsError, read_all_within, read_part_within,
+    row_id, sections_by_source,
 };
 
 use crate::shards::ShardPart;
@@ -74,6 +74,8 @@ pub(crate) struct BatchRow<'b> {
     pub(crate) turn: Option<u64>,
     pub(crate) at: &'b RowAt,
     pub(crate) text: &'b str,
+    /// What its columns say, where it comes in columns.
+    pub(crate) columns: Option<&'b ColumnParts<'b>>,
 }
 
 impl Batch {
@@ -87,12 +89,14 @@ impl Batch {
         Batch { is_ahead: true, ..self }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = BatchRow<'_>> {
-        self.chunk.iter().enumerate().map(|(ix, (at, text))| BatchRow {
+    /// The rows, with what the plan reads of them where they come in columns.
+    pub(crate) fn iter<'b>(&'b self, columns: Option<&'b ColumnParts<'b>>) -> impl Iterator<Item = BatchRow<'b>> {
+        self.chunk.iter().enumerate().map(move |(ix, (at, text))| BatchRow {
             place: self.places.as_ref().map_or(self.first + ix as u64, |it| it[ix]),
             turn: self.turns.as_ref().map(|it| it[ix]),
             at,
             text,
+            columns,
         })
     }
 }

@@ -147,7 +147,7 @@ impl Forecast<'_> {
         }
         rows.read(selection, defined.len() as u64, &mut std::io::empty(), stop, &mut |batch| {
             self.n_rows += batch.chunk.rows.len() as u64;
-            let walked = if asks { batch.iter().try_for_each(|it| self.row(it.at, it.text)) } else { Ok(()) };
+            let walked = if asks { batch.iter(None).try_for_each(|it| self.row(it.at, it.text)) } else { Ok(()) };
             match walked {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {

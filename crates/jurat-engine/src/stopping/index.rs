@@ -79,7 +79,7 @@ impl RowIndex {
             clusters.add(None);
         }
         rows.read(look.selection, defined.len() as u64, &mut std::io::empty(), &stop, &mut |batch| {
-            for row in batch.iter() {
+            for row in batch.iter(None) {
                 match IndexedRow::read(look, &rows, row) {
                     Ok((row, cluster)) => {
                         found.push(row);

@@ -12,10 +12,8 @@
 //! Arrow has several forms for texts, lists and moments, and values in dictionaries. Each is read as it is: converting them
 //! first by `arrow-cast` would make that crate and what only it needs a tenth of an optimised build.
 
-use std::fmt::Display;
-use std::io::Write;
+use std::fmt::{self, Display};
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -32,6 +30,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, TimeUnit};
 use jurat_format::value::Val;
+use serde::Serialize;
 
 use super::{SampleError, moment};
 
@@ -41,16 +40,27 @@ pub(super) struct Column {
     cells: Box<dyn Cells>,
 }
 
+impl fmt::Debug for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Column").field(self.array.data_type()).finish()
+    }
+}
+
 /// A cell that JSON has no form for.
 pub(super) struct Odd {
     /// The column, and the place in it.
-    pub(super) column: Rc<str>,
+    pub(super) column: Arc<str>,
     pub(super) found: &'static str,
 }
 
 /// Cells that are not null.
-trait Cells {
+trait Cells: Send + Sync {
     fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd>;
+
+    /// The value that the JSON of a cell is read as, where it can be had without it.
+    fn value(&self, _: usize) -> Option<Val<'_>> {
+        None
+    }
 }
 
 impl Column {
@@ -64,7 +74,7 @@ impl Column {
     }
 
     /// `place` is the column, and the place in it.
-    fn at(place: Rc<str>, array: &ArrayRef) -> Result<Column, SampleError> {
+    fn at(place: Arc<str>, array: &ArrayRef) -> Result<Column, SampleError> {
         Ok(Column { cells: cells(&place, array)?, array: array.clone() })
     }
 
@@ -75,9 +85,14 @@ impl Column {
         }
         self.cells.write(ix, json)
     }
+
+    /// The value that the JSON of a cell is read as, where it can be had without it.
+    pub(super) fn value(&self, ix: usize) -> Option<Val<'_>> {
+        if self.array.is_null(ix) { Some(Val::Null) } else { self.cells.value(ix) }
+    }
 }
 
-fn cells(place: &Rc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleError> {
+fn cells(place: &Arc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleError> {
     let odd = |holds: &str| Err(SampleError::OddColumn { column: place.to_string(), holds: holds.to_owned() });
     Ok(match array.data_type() {
         DataType::Null => Box::new(Nulls),
@@ -166,17 +181,13 @@ fn cells(place: &Rc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleErro
 }
 
 fn timestamps<T: ArrowPrimitiveType<Native = i64>>(
-    place: &Rc<str>,
+    place: &Arc<str>,
     array: &ArrayRef,
     is_utc: bool,
     text: fn(i64) -> Option<String>,
 ) -> Box<dyn Cells> {
     let zone = if is_utc { "Z" } else { "" };
     Moments::<T, _>::boxed(place, array, move |it| text(it).map(|it| it + zone))
-}
-
-fn print(json: &mut Vec<u8>, value: impl Display) {
-    write!(json, "{value}").expect("memory can be written to");
 }
 
 fn print_quoted(json: &mut Vec<u8>, text: &str) {
@@ -190,12 +201,20 @@ impl Cells for Nulls {
         json.extend_from_slice(b"null");
         Ok(())
     }
+
+    fn value(&self, _: usize) -> Option<Val<'_>> {
+        Some(Val::Null)
+    }
 }
 
 impl Cells for BooleanArray {
     fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
-        print(json, self.value(ix));
+        json.extend_from_slice(if self.value(ix) { b"true" } else { b"false" });
         Ok(())
+    }
+
+    fn value(&self, ix: usize) -> Option<Val<'_>> {
+        Some(Val::Bool(self.value(ix)))
     }
 }
 
@@ -204,12 +223,20 @@ impl<O: OffsetSizeTrait> Cells for GenericStringArray<O> {
         print_quoted(json, self.value(ix));
         Ok(())
     }
+
+    fn value(&self, ix: usize) -> Option<Val<'_>> {
+        Some(Val::from(self.value(ix)))
+    }
 }
 
 impl Cells for StringViewArray {
     fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
         print_quoted(json, self.value(ix));
         Ok(())
+    }
+
+    fn value(&self, ix: usize) -> Option<Val<'_>> {
+        Some(Val::from(self.value(ix)))
     }
 }
 
@@ -228,22 +255,37 @@ impl Cells for Dictionaries {
     fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
         self.values.write(self.keys[ix], json)
     }
+
+    fn value(&self, ix: usize) -> Option<Val<'_>> {
+        self.values.value(self.keys[ix])
+    }
 }
 
 struct Integers<T: ArrowPrimitiveType>(PrimitiveArray<T>);
 
-impl<T: ArrowPrimitiveType<Native: Display>> Integers<T> {
+impl<T: ArrowPrimitiveType<Native: Integer>> Integers<T> {
     fn boxed(array: &ArrayRef) -> Box<dyn Cells> {
         Box::new(Integers(array.as_primitive::<T>().clone()))
     }
 }
 
-impl<T: ArrowPrimitiveType<Native: Display>> Cells for Integers<T> {
+impl<T: ArrowPrimitiveType<Native: Integer>> Cells for Integers<T> {
     fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
-        print(json, self.0.value(ix));
+        serde_json::to_writer(json, &self.0.value(ix)).expect("a number can be written to memory");
         Ok(())
     }
+
+    fn value(&self, ix: usize) -> Option<Val<'_>> {
+        let number = self.0.value(ix);
+        let small = || number.try_into().ok().map(|it: i64| Val::from(it));
+        small().or_else(|| number.try_into().ok().map(|it: u64| Val::from(it)))
+    }
 }
+
+/// What a column of whole numbers holds.
+trait Integer: Copy + Serialize + TryInto<i64> + TryInto<u64> {}
+
+impl<T: Copy + Serialize + TryInto<i64> + TryInto<u64>> Integer for T {}
 
 /// A number that is written with as few digits as its own precision needs.
 enum Float {
@@ -252,18 +294,18 @@ enum Float {
 }
 
 struct Floats<T: ArrowPrimitiveType, F> {
-    place: Rc<str>,
+    place: Arc<str>,
     array: PrimitiveArray<T>,
     float: F,
 }
 
-impl<T: ArrowPrimitiveType, F: Fn(T::Native) -> Float + 'static> Floats<T, F> {
-    fn boxed(place: &Rc<str>, array: &ArrayRef, float: F) -> Box<dyn Cells> {
+impl<T: ArrowPrimitiveType, F: Fn(T::Native) -> Float + Send + Sync + 'static> Floats<T, F> {
+    fn boxed(place: &Arc<str>, array: &ArrayRef, float: F) -> Box<dyn Cells> {
         Box::new(Floats { place: place.clone(), array: array.as_primitive::<T>().clone(), float })
     }
 }
 
-impl<T: ArrowPrimitiveType, F: Fn(T::Native) -> Float> Cells for Floats<T, F> {
+impl<T: ArrowPrimitiveType, F: Fn(T::Native) -> Float + Send + Sync> Cells for Floats<T, F> {
     fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
         let float = (self.float)(self.array.value(ix));
         let wide = match float {
@@ -280,6 +322,14 @@ impl<T: ArrowPrimitiveType, F: Fn(T::Native) -> Float> Cells for Floats<T, F> {
         }
         .expect("a finite number can be written to memory");
         Ok(())
+    }
+
+    fn value(&self, ix: usize) -> Option<Val<'_>> {
+        match (self.float)(self.array.value(ix)) {
+            Float::Double(it) if it.is_finite() => Some(Val::F(it)),
+            // The few digits of a narrow number are those of another wide one.
+            Float::Double(_) | Float::Single(_) => None,
+        }
     }
 }
 
@@ -317,18 +367,18 @@ fn decimal(digits: &str, scale: i8) -> String {
 
 /// Dates, times and moments as text.
 struct Moments<T: ArrowPrimitiveType, F> {
-    place: Rc<str>,
+    place: Arc<str>,
     array: PrimitiveArray<T>,
     text: F,
 }
 
-impl<T: ArrowPrimitiveType, F: Fn(T::Native) -> Option<String> + 'static> Moments<T, F> {
-    fn boxed(place: &Rc<str>, array: &ArrayRef, text: F) -> Box<dyn Cells> {
+impl<T: ArrowPrimitiveType, F: Fn(T::Native) -> Option<String> + Send + Sync + 'static> Moments<T, F> {
+    fn boxed(place: &Arc<str>, array: &ArrayRef, text: F) -> Box<dyn Cells> {
         Box::new(Moments { place: place.clone(), array: array.as_primitive::<T>().clone(), text })
     }
 }
 
-impl<T: ArrowPrimitiveType, F: Fn(T::Native) -> Option<String>> Cells for Moments<T, F> {
+impl<T: ArrowPrimitiveType, F: Fn(T::Native) -> Option<String> + Send + Sync> Cells for Moments<T, F> {
     fn write(&self, ix: usize, json: &mut Vec<u8>) -> Result<(), Odd> {
         let odd = || Odd { column: self.place.clone(), found: "a time outside of all calendars" };
         print_quoted(json, &(self.text)(self.array.value(ix)).ok_or_else(odd)?);
@@ -342,7 +392,7 @@ struct Lists<O: OffsetSizeTrait> {
 }
 
 impl<O: OffsetSizeTrait> Lists<O> {
-    fn boxed(place: &Rc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleError> {
+    fn boxed(place: &Arc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleError> {
         let lists = array.as_list::<O>().clone();
         let items = Column::at(format!("{place}[]").into(), lists.values())?;
         Ok(Box::new(Lists { lists, items }))
@@ -362,7 +412,7 @@ struct ListViews<O: OffsetSizeTrait> {
 }
 
 impl<O: OffsetSizeTrait> ListViews<O> {
-    fn boxed(place: &Rc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleError> {
+    fn boxed(place: &Arc<str>, array: &ArrayRef) -> Result<Box<dyn Cells>, SampleError> {
         let lists = array.as_list_view::<O>().clone();
         let items = Column::at(format!("{place}[]").into(), lists.values())?;
         Ok(Box::new(ListViews { lists, items }))

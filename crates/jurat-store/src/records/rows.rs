@@ -12,11 +12,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jurat_core::suite::{CellType, Records, RowFormat, RowSource};
-use jurat_format::value::{Spanned, Value};
+use jurat_format::value::{Projection, Spanned, Value};
 
 use super::chunk::Delivery;
 use super::format::format_of;
 use super::spares::Spares;
+use super::table_rows::{ColumnParts, TableRows};
 use super::window::Window;
 use super::{RowNames, RowsError, RowsFault, arrow, csv, dataset, inline, json, jsonl, parquet, xlsx, yaml};
 use crate::bounded::open;
@@ -28,6 +29,8 @@ pub struct Chunk {
     pub text: String,
     /// Where in the text they are; never empty.
     pub rows: Vec<RowAt>,
+    /// The tables that they come from, in order, where they come from tables.
+    pub(super) tables: Vec<Arc<TableRows>>,
     pub(super) spares: Arc<Spares>,
 }
 
@@ -62,7 +65,12 @@ pub struct RowAt {
 impl Chunk {
     /// Rows of which the caller has the texts.
     pub fn of(text: String, rows: Vec<RowAt>) -> Chunk {
-        Chunk { text, rows, spares: Arc::default() }
+        Chunk { text, rows, tables: Vec::new(), spares: Arc::default() }
+    }
+
+    /// The parts of the rows that some paths read, from the columns that the rows come in; `None` where they are there as text alone.
+    pub fn parts<'c>(&'c self, wanted: &'c Projection) -> Option<ColumnParts<'c>> {
+        ColumnParts::of(&self.tables, wanted)
     }
 
     /// The JSON of each row, and where it is.

@@ -9,7 +9,8 @@ use arrow_schema::{Field, Fields, Schema};
 use jurat_format::value::Val;
 
 use super::cells::{Column, Odd};
-use super::chunk::{self, Delivery};
+use super::chunk::{self, Delivery, WrittenRow};
+use super::table_rows::TableRows;
 use super::{RowsFault, SampleError};
 
 /// A batch, or what is wrong with the file.
@@ -20,19 +21,17 @@ pub(super) fn read(
     batches: impl Iterator<Item = Batch>,
     delivery: &mut Delivery<'_>,
 ) -> Result<ControlFlow<()>, RowsFault> {
-    let mut rows = Rows { batches, keys: Vec::new(), columns: Vec::new(), next: 0, n_rows: 0, number: 0 };
+    let mut rows = Rows { batches, keys: Vec::new(), table: None, next: 0, number: 0 };
     let (limit, mut left) = (delivery.limits.row, delivery.most_bytes);
-    chunk::write_rows(delivery, |json| {
+    chunk::write_table_rows(delivery, |json| {
         let n_before = json.len();
-        if !rows.write_next(json)? {
-            return Ok(None);
-        }
+        let Some(table) = rows.write_next(json)? else { return Ok(None) };
         let length = json.len() - n_before;
         match left.checked_sub(length as u64) {
             Some(rest) if length <= limit => left = rest,
             _ => return Err(RowsFault::RowTooLong { row: rows.number, line: None, limit }),
         }
-        Ok(Some((rows.number, rows.number)))
+        Ok(Some(WrittenRow { number: rows.number, line: rows.number, table }))
     })
 }
 
@@ -123,29 +122,36 @@ struct Rows<I> {
     batches: I,
     /// What an object has before each value: `,"name":`.
     keys: Vec<String>,
-    /// The columns of the batch that is being read.
-    columns: Vec<Column>,
+    /// The batch that is being read.
+    table: Option<Arc<TableRows>>,
     /// Which of its rows is next.
     next: usize,
-    n_rows: usize,
     /// Which row of the table was written last, from 1.
     number: u64,
 }
 
 impl<I: Iterator<Item = Batch>> Rows<I> {
-    /// Writes the next row; `false` when there is none. After an error there is nothing more to be had.
-    fn write_next(&mut self, json: &mut Vec<u8>) -> Result<bool, SampleError> {
-        while self.next == self.n_rows {
-            let Some(batch) = self.batches.next() else { return Ok(false) };
+    /// Writes the next row, and returns the batch that begins with it, if one does; `None` when there is no row. After an error there is nothing more to
+    /// be had.
+    fn write_next(&mut self, json: &mut Vec<u8>) -> Result<Option<Option<Arc<TableRows>>>, SampleError> {
+        let mut begun = None;
+        let table = loop {
+            if let Some(table) = self.table.as_ref().filter(|it| self.next < it.n) {
+                break table;
+            }
+            let Some(batch) = self.batches.next() else { return Ok(None) };
             let batch = batch?;
-            self.keys = keys(batch.schema_ref().fields());
-            self.columns = columns(&batch)?;
-            (self.next, self.n_rows) = (0, batch.num_rows());
-        }
+            let fields = batch.schema_ref().fields();
+            self.keys = keys(fields);
+            let names = fields.iter().map(|it| it.name().clone()).collect();
+            let table = TableRows { first: self.number + 1, n: batch.num_rows(), names, columns: columns(&batch)? };
+            begun = Some(Arc::clone(self.table.insert(Arc::new(table))));
+            self.next = 0;
+        };
         self.number += 1;
-        write_row(&self.keys, &self.columns, self.next, self.number, json)?;
+        write_row(&self.keys, &table.columns, self.next, self.number, json)?;
         self.next += 1;
-        Ok(true)
+        Ok(Some(begun))
     }
 }
 

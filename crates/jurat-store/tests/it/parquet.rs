@@ -13,9 +13,9 @@ use arrow_array::{
     RecordBatch, StringArray, StructArray, Time32MillisecondArray, Time64NanosecondArray, TimestampMicrosecondArray,
     TimestampMillisecondArray, TimestampNanosecondArray, UInt64Array,
 };
-use arrow_schema::{DataType, Field};
+use arrow_schema::{DataType, Field, Schema};
 use jurat_core::suite::{Records, RowFormat, RowSource};
-use jurat_format::value::parse_json;
+use jurat_format::value::{FieldPath, Projection, parse_json};
 use jurat_store::records::{
     Chunk, ReadSummary, RowLimits, RowsError, SampleError, SampleLimits, read_all_within, sample,
 };
@@ -80,6 +80,7 @@ fn reads(bytes: &[u8], expected: &str) {
             assert_eq!(shown.collect::<String>(), expected, "with chunks of {chunk}");
             assert!((1..).zip(&rows).all(|(n, (row, _))| (row.number, row.line, row.offset) == (n, n, None)));
             assert!(chunks.iter().all(|it| it.rows.len() == 1 || it.text.len() <= chunk), "{chunks:?}");
+            chunks.iter().for_each(columns_agree);
         }
         let sampled = sample(path, None, &[], SampleLimits::default()).map(|it| {
             assert!(!it.more);
@@ -92,6 +93,45 @@ fn reads(bytes: &[u8], expected: &str) {
             }
             Err(error) => assert!(expected.ends_with(&error.to_string()), "{error}"),
         }
+    });
+}
+
+/// What columns say of rows is what their JSON is read as: of all columns, of those that begin with some letters, and of parts of them.
+#[track_caller]
+fn columns_agree(chunk: &Chunk) {
+    let paths =
+        ["b", "i64", "u64", "list[0]", "a.b", "group.a", "map.x"].map(|it| FieldPath::parse(it).expect("a path"));
+    for wanted in [Projection::all(), Projection::of(&paths[..3]), Projection::of(&paths)] {
+        let read = |text| wanted.read(text).expect("JSON");
+        let Some(parts) = chunk.parts(&wanted) else {
+            assert!(chunk.iter().all(|(_, text)| read(text).repeated_key), "the rows come in columns");
+            continue;
+        };
+        for (row, text) in chunk.iter() {
+            let part = parts.part(row.number).expect("a row of the chunk");
+            // As they are printed, so that a negative zero is another number.
+            assert_eq!(format!("{part:?}"), format!("{:?}", read(text).value), "{text}");
+        }
+        assert_eq!(parts.part(0), None);
+    }
+}
+
+#[test]
+fn a_column_that_comes_twice_is_not_read_without_its_json() {
+    let fields = ["a", "b", "a"].map(|it| Field::new(it, DataType::Utf8, false));
+    let columns = ["1", "2", "3"].map(|it| column(StringArray::from(vec![it])));
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields.to_vec())), columns.to_vec()).expect("a batch");
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).expect("it can be written");
+    writer.write(&batch).expect("it can be written");
+    writer.close().expect("it can be written");
+    in_a_file(&bytes, |path| {
+        let (chunks, _) = chunks(path, RowLimits::default());
+        let only = |path: &str| Projection::of(&[FieldPath::parse(path).expect("a path")]);
+        assert!(chunks[0].parts(&only("a")).is_none());
+        let wanted = only("b");
+        let parts = chunks[0].parts(&wanted).expect("this column comes once");
+        assert_eq!(parts.part(1).expect("a row").to_string(), r#"{"b": "2"}"#);
     });
 }
 
