@@ -64,6 +64,18 @@ impl Jurat {
         run.names(data.rows, "rows")
     }
 
+    /// The same on one processor alone.
+    pub(super) fn judge_on_one(&self, yardstick: &Yardstick, data: &Data) -> Result<Cost, Failure> {
+        forget(&data.directory)?;
+        let program = self.program.to_string_lossy();
+        let words = ["-c", "0", &*program, "run", "suite.yaml"];
+        let cost = yardstick.meter(Path::new("taskset"), &words, &data.directory)?;
+        match cost.code == Some(exit(data)) && says(&cost, data.rows)? {
+            true => Ok(cost),
+            false => Err(Failure::new(format!("`taskset -c 0 jurat run` ended with {}", cost.ended))),
+        }
+    }
+
     /// Runs a suite over records and compares its counts with what was written.
     pub(super) fn check(&self, yardstick: &Yardstick, data: &Data) -> Result<(), Failure> {
         forget(&data.directory)?;

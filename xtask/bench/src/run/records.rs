@@ -3,6 +3,9 @@
 //!
 //! Costs are slopes: the difference of two sizes, so that starting and ending are not in them.
 
+use std::num::NonZeroUsize;
+use std::thread;
+
 use super::figure::{Figure, Reference, Target, Unit, grouped};
 use super::jurat::N_TASKS;
 use super::memory::{self, Peaks};
@@ -17,6 +20,9 @@ const MOST_US: [(u64, f64); 2] = [(0, 0.41), (10, 0.8)];
 /// The most that a record may cost in a large run, as a multiple of its cost in a small one.
 const MOST_GROWTH_OF_COST: f64 = 1.15;
 
+/// Two processors are to be worth at least 1.9.
+const MOST_OF_ONE: f64 = 1.0 / 1.9;
+
 const NOT_STORED: &str = "there was no run file: this jurat stored nothing";
 
 pub(super) fn measure(kit: &Kit, lines: &mut Lines) {
@@ -27,6 +33,8 @@ pub(super) fn measure(kit: &Kit, lines: &mut Lines) {
         }
     }
     lines.add("growth of the cost per record", growth(kit));
+    lines.add("two processors", processors(kit));
+    lines.add("records from Parquet", tables(kit));
 }
 
 /// Sizes, small to large, and how many rounds.
@@ -137,6 +145,63 @@ fn grown(ours: &[Rounds]) -> Option<Figure> {
         })
         .note(each.join(", "));
     Some(figure)
+}
+
+/// How long a run takes on all processors, and on one alone. Rounds take turns, so that both meet the same neighbours.
+fn processors(kit: &Kit) -> Result<Vec<Figure>, Failure> {
+    let Kit { jurat, yardstick, .. } = kit;
+    let (rows, n_rounds) = if kit.is_quick { (200_000, 3) } else { (1_000_000, 5) };
+    let n = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    if n != 2 {
+        return Err(Failure::new(format!("the target is for two processors, and this machine has {n}")));
+    }
+    let figure = |shape: &str| {
+        let data = data(kit, shape, rows, 0)?;
+        let (mut one, mut two) = (Vec::new(), Vec::new());
+        for round in 1..=n_rounds {
+            eprintln!("two processors, {shape} records: round {round} of {n_rounds}");
+            one.push(jurat.judge_on_one(yardstick, &data)?.wall.as_secs_f64());
+            two.push(jurat.judge(yardstick, &data)?.cost.wall.as_secs_f64());
+        }
+        let ratio = least(&two) / least(&one);
+        let reference =
+            Reference { name: "one processor".to_owned(), value: least(&one), ratio, noise: Some(spread(&one)) };
+        let name = format!("two processors, {} {shape} records, least of {n_rounds}", grouped(rows));
+        let note = format!("{:.2} times the throughput of one", 1.0 / ratio);
+        Ok(Figure::new(name, least(&two), Unit::Seconds)
+            .target(Target::Ratio(MOST_OF_ONE))
+            .reference(reference)
+            .note(note))
+    };
+    ["flat", "nested"].into_iter().map(figure).collect()
+}
+
+/// What a row of Parquet costs beside the same row as JSON.
+fn tables(kit: &Kit) -> Result<Vec<Figure>, Failure> {
+    let Kit { jurat, yardstick, .. } = kit;
+    let (sizes, n_rounds) = sizes(kit);
+    let texts = [data(kit, "flat", sizes[0], 0)?, data(kit, "flat", sizes[1], 0)?];
+    let table = |data: &Data| yardstick.table(kit.scratch.directory(&format!("table-{}", data.rows))?, data);
+    let tables = [table(&texts[0])?, table(&texts[1])?];
+    jurat.check(yardstick, &tables[0])?;
+    let (mut of_text, mut of_table) = (sizes.map(Rounds::of), sizes.map(Rounds::of));
+    for round in 1..=n_rounds {
+        eprintln!("records from Parquet: round {round} of {n_rounds}");
+        for ix in 0..sizes.len() {
+            of_text[ix].add(&jurat.judge(yardstick, &texts[ix])?.cost);
+            of_table[ix].add(&jurat.judge(yardstick, &tables[ix])?.cost);
+        }
+    }
+    let ([small, large], [text_small, text_large]) = (&of_table, &of_text);
+    let reference = Reference {
+        name: "JSON lines".to_owned(),
+        value: slope(text_small, text_large),
+        ratio: ratio(&slopes(small, large), &slopes(text_small, text_large)),
+        noise: Some(spread(&slopes(text_small, text_large))),
+    };
+    let cost = Figure::new("CPU per record: flat, from Parquet", slope(small, large), Unit::Microseconds);
+    let memory = memory::figure("flat records from Parquet", &small.peaks(), &large.peaks());
+    Ok(vec![cost.reference(reference), memory])
 }
 
 fn data(kit: &Kit, shape: &str, rows: u64, percent: u64) -> Result<Data, Failure> {

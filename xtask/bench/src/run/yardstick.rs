@@ -75,6 +75,14 @@ impl Yardstick {
         Ok(Data { directory, rows, failing, middle: middle.to_owned() })
     }
 
+    /// Writes the flat rows of a directory as Parquet to another, and the suite over them.
+    pub(super) fn table(&self, directory: PathBuf, data: &Data) -> Result<Data, Failure> {
+        let mut command = self.command("table");
+        command.arg(&data.directory).arg(&directory);
+        program::output(&mut command)?;
+        Ok(Data { directory, rows: data.rows, failing: data.failing, middle: data.middle.clone() })
+    }
+
     /// Writes rows for a judge, and the suite that has them judged by an endpoint.
     pub(super) fn questions(&self, directory: &Path, rows: u64, endpoint: &Endpoint) -> Result<(), Failure> {
         let mut command = self.command("questions");

@@ -24,6 +24,7 @@ mod load;
 mod meter;
 mod questions;
 mod records;
+mod table;
 
 use std::error::Error;
 use std::path::Path;
@@ -57,6 +58,7 @@ fn said(words: &[&str]) -> Said {
         ["records", directory, shape, rows, percent] => {
             records::write(Path::new(directory), named(shape)?, rows.parse()?, percent.parse()?)
         }
+        ["table", from, to] => table::write(Path::new(from), Path::new(to)),
         ["questions", directory, rows, address] => {
             questions::write(Path::new(directory), rows.parse()?, address.parse()?)
         }
