@@ -55,6 +55,7 @@ mod stored;
 mod talks;
 mod tools;
 mod view;
+mod view_links;
 mod view_pages;
 mod view_texts;
 mod viewer;

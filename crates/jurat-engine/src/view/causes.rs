@@ -10,6 +10,7 @@ use jurat_core::plan::{CaseIx, TaskIx};
 use jurat_core::report::Cause;
 use jurat_store::run::CaseErrors;
 
+use super::query::quoted_value;
 use super::revisit::Happened;
 use super::{RunView, ViewError};
 use crate::agents::endpoint_fault;
@@ -241,6 +242,21 @@ fn normalised(message: &str, id: &str) -> String {
     text
 }
 
+/// A query for the cases of a reason: by the texts that all of them have in common. What differs between them stands between those texts.
+pub fn cause_query(cause: &Cause) -> String {
+    // The notes at the end have a number of requests among them.
+    let has_requests = without_requests(&cause.message) != cause.message;
+    let message = cause.message.rsplit_once(" (").filter(|_| has_requests).map_or(cause.message.as_str(), |it| it.0);
+    let common = normalised(message, cause.cases.first().map_or("", String::as_str));
+    let says_something = |it: &&str| it.chars().filter(|it| it.is_alphanumeric()).count() >= SHORTEST_PIECE;
+    let pieces = common.split(['#', '…']).map(str::trim).filter(says_something);
+    let terms = pieces.map(|it| format!("why:{}", quoted_value(it)));
+    std::iter::once("verdict:error".to_owned()).chain(terms).collect::<Vec<_>>().join(" ")
+}
+
+/// Fewer letters and digits stand in other messages by chance.
+const SHORTEST_PIECE: usize = 3;
+
 /// A name in backticks is shorter; what a model said is longer.
 const LONG_QUOTATION: usize = 60;
 
@@ -295,6 +311,21 @@ mod tests {
         equal("diverged at task `tone` of `r1`", "diverged at task `tone` of `r2`");
         equal("expected value (line 1, column 2)", "expected value (line 7, column 19)");
         equal("HTTP 429: try again in 3s", "HTTP 429: try again in 3s");
+    }
+
+    #[test]
+    fn the_cases_of_a_reason_are_found_by_what_their_messages_have_in_common() {
+        let query = |message: &str| {
+            let cause = Cause { message: message.to_owned(), cases: vec!["r1".to_owned()], ..Cause::default() };
+            cause_query(&cause)
+        };
+        assert_eq!(query("HTTP 400: the endpoint is down"), "verdict:error why:\"HTTP 400: the endpoint is down\"");
+        assert_eq!(
+            query("no response within 1.5 s (role judge, 2 requests)"),
+            "verdict:error why:\"no response within\""
+        );
+        assert_eq!(query("diverged at task `tone` of `r1`"), "verdict:error why:\"diverged at task `tone` of `\"");
+        assert_eq!(query("not JSON: it is `I think so`, in 12 of 14"), "verdict:error why:\"not JSON: it is `\"");
     }
 
     #[test]

@@ -38,6 +38,7 @@ use jurat_format::value::{Value, parse_json};
 use jurat_store::DatabaseError;
 use jurat_store::run::{Ended, RunFileError, RunReader, StoredEffect, StoredSummary};
 
+pub use causes::cause_query;
 pub use explain::ExplainError;
 pub use jurat_store::run::{Code, Column, RunHead, StoredCase, Variant};
 pub use listed::{RunListing, listed, listed_interval, listing};

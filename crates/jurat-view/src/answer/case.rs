@@ -78,14 +78,15 @@ fn labels_of(work: &Work<'_>, shown: &Shown<'_>, case: &StoredCase, task: TaskIx
 
 /// The case of a row that a variant names; without, the first.
 pub(super) fn meant<'c>(view: &RunView, cases: &'c [StoredCase], variant: &VariantName) -> Option<&'c StoredCase> {
-    let fits = |it: &&StoredCase| {
-        let own = name_of(view, it);
-        let is = |given: &Option<String>, own: &Option<String>| given.is_none() || given == own;
-        is(&variant.prompt, &own.prompt)
-            && is(&variant.subject, &own.subject)
-            && (variant.replicate.is_none() || variant.replicate == own.replicate)
-    };
-    cases.iter().find(fits)
+    cases.iter().find(|it| is_meant(&name_of(view, it), variant))
+}
+
+/// Whether a case is one that a name means, which may leave out what distinguishes cases.
+pub(super) fn is_meant(own: &VariantName, named: &VariantName) -> bool {
+    let is = |named: &Option<String>, own: &Option<String>| named.is_none() || named == own;
+    is(&named.prompt, &own.prompt)
+        && is(&named.subject, &own.subject)
+        && (named.replicate.is_none() || named.replicate == own.replicate)
 }
 
 pub(super) fn name_of(view: &RunView, case: &StoredCase) -> VariantName {

@@ -11,6 +11,7 @@ use jurat_format::value::Value;
 use jurat_store::run::StoredCase;
 use serde_json::json;
 
+use super::case::{is_meant, name_of};
 use super::compare::{FoundSide, Sides, sides};
 use super::{Answer, Failure, OpenRuns, Work};
 use crate::page::compare_case::{self, CompareCasePage, SideCase, TaskCase, Variant};
@@ -32,7 +33,8 @@ pub(super) fn answer(work: &Work<'_>, runs: &mut OpenRuns, wanted: &route::Compa
     let mut n_left_out = 0;
     for (ix, side) in found.iter().enumerate() {
         let view = runs.open(&side.path)?;
-        let cases = cases(view, side, &wanted.id)?;
+        let mut cases = cases(view, side, &wanted.id)?;
+        cases.retain(|it| is_meant(&name_of(view, it), &wanted.variant));
         n_left_out += cases.len().saturating_sub(MOST_CASES);
         for (place, case) in cases.iter().take(MOST_CASES).enumerate() {
             let of_side = side_case(view, side, case)?;

@@ -7,6 +7,7 @@ use jurat_engine::view::query::{Query, Sort, Spent};
 use jurat_engine::view::{RunView, ViewError};
 use serde_json::json;
 
+use super::case::name_of;
 use super::overview::spread;
 use super::{Answer, Failure, Shown, Work};
 use crate::page::cost::{self, CostPage, SpentCase, SpentLine};
@@ -55,7 +56,7 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failu
 fn spent_case(view: &RunView, number: u32) -> Result<Option<SpentCase>, Failure> {
     let Some(case) = view.reader().case(CaseIx(u64::from(number))).map_err(ViewError::from)? else { return Ok(None) };
     let spent = view.spent_of(case.case_ix)?;
-    Ok(Some(SpentCase { name: view.case_name(&case), took: case.took, spent }))
+    Ok(Some(SpentCase { name: view.case_name(&case), variant: name_of(view, &case), took: case.took, spent }))
 }
 
 fn data(page: &CostPage) -> String {

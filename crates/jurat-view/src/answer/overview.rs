@@ -1,5 +1,6 @@
 //! The overview of a run.
 
+use http::StatusCode;
 use jurat_core::plan::TaskIx;
 use jurat_core::report::RunReport;
 use jurat_engine::view::query::{Columns, Latencies};
@@ -7,12 +8,12 @@ use jurat_engine::view::{Column, RunListing, RunView};
 use jurat_report::{CaseWriter as _, JsonWriter, Scope};
 use jurat_store::RunName;
 
-use super::{Answer, Failure, Shown, Work, graph, runs};
+use super::{Answer, Failure, Kind, Shown, Work, graph, runs};
 use crate::page::live::is_live;
 use crate::page::overview::{self, OverviewPage};
 use crate::page::totals::{Scores, Spread};
 use crate::part::graph::Followed;
-use crate::route::Form;
+use crate::route::{Form, SLICES};
 
 /// How many steps the scores of a task are counted in.
 const STEPS: usize = 12;
@@ -42,7 +43,10 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failu
         documents: view.head().documents.iter().filter_map(text).collect(),
         report,
     };
-    Ok(Answer::of(work.form, || overview::page(&page), || json(&page)))
+    Ok(match work.form {
+        Form::Html => Answer::page(StatusCode::OK, &overview::page(&page)),
+        Form::Json => Answer::new(StatusCode::OK, Kind::Json, json(page)),
+    })
 }
 
 /// How the scores of each task that gives some are spread.
@@ -84,12 +88,18 @@ pub(super) fn live_run(work: &Work<'_>, shown: &Shown<'_>) -> Option<RunListing>
     Some(listing).filter(|it| is_live(&it.entry.condition))
 }
 
-/// The report of the run without its cases, as `jurat show --json` has it.
-fn json(page: &OverviewPage) -> String {
+/// The report of the run without its cases, as `jurat show --json` has it. Of very many slices it has the first, and says how many more there are.
+fn json(mut page: OverviewPage) -> String {
+    let n_left_out = page.report.slices.len().saturating_sub(SLICES as usize);
+    page.report.slices.truncate(SLICES as usize);
     let mut out = Vec::new();
     // Writing to memory cannot fail.
     let _ = JsonWriter::new(&mut out, &page.report, Scope::Everything).and_then(|mut writer| writer.end());
-    String::from_utf8_lossy(&out).into_owned()
+    let text = String::from_utf8_lossy(&out).into_owned();
+    match n_left_out {
+        0 => text,
+        n => text.replacen('{', &format!("{{\"slices_left_out\":{n},"), 1),
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::{Answer, Failure, Shown, Work};
 use crate::page::slices::{self, Cell, SlicesPage};
+use crate::page::totals::worst_first;
 use crate::route;
 
 pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Slices) -> Result<Answer, Failure> {
@@ -90,16 +91,20 @@ fn independence(is_single: bool, counts: &Counts, n_cases: u64, n_variants: usiz
 }
 
 fn data(page: &SlicesPage) -> String {
-    let slices = page.slices.iter().map(|it| {
+    let (sorted, from) = (worst_first(&page.slices, page.route.least), page.route.from);
+    let n = sorted.len().max(page.cells.len());
+    let slices = slices::window(&sorted, from).iter().map(|it| {
         json!({ "path": it.path, "value": it.value, "passed": it.counts.passed, "failed": it.counts.failed, "pass_rate": it.counts.pass_rate() })
     });
-    let cells = page.cells.iter().map(|it| {
+    let cells = slices::window(&page.cells, from).iter().map(|it| {
         json!({ "values": [it.one, it.two], "cases": it.n_cases, "passed": it.counts.passed, "failed": it.counts.failed, "pass_rate": it.counts.pass_rate() })
     });
     json!({
         "version": 1,
         "run_id": page.run,
         "by": page.route.by,
+        "from": from,
+        "found": n,
         "slices": slices.collect::<Vec<_>>(),
         "cells": cells.collect::<Vec<_>>(),
     })

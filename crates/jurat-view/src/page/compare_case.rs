@@ -79,7 +79,7 @@ impl Variant {
 }
 
 pub(crate) fn page(page: &CompareCasePage) -> Markup {
-    let CompareCase { id, base, new } = &page.wanted;
+    let CompareCase { id, base, new, .. } = &page.wanted;
     let back = Route::Compare(Compare { base: base.clone(), new: new.clone(), ..Compare::default() });
     let data = Some(Route::CompareCase(page.wanted.clone()).json());
     let steps = vec![("compare".to_owned(), Some(back)), (id.clone(), None)];

@@ -7,12 +7,13 @@ use jurat_engine::view::query::{Latencies, Spent};
 use jurat_report::{counted, duration, grouped, money};
 use maud::{Markup, html};
 
+use super::cases::variant;
 use super::shell::RunLinks;
 use super::totals::Spread;
 use super::{Section, Shell, totals};
 use crate::part::bar;
 use crate::part::text::{excerpt, line};
-use crate::route::{Case, Route, RunPage};
+use crate::route::{Case, Route, RunPage, VariantName};
 
 /// What the page shows.
 #[derive(Debug)]
@@ -47,6 +48,8 @@ impl SpentLine {
 #[derive(Debug)]
 pub(crate) struct SpentCase {
     pub(crate) name: String,
+    /// Which of the cases of its row it is.
+    pub(crate) variant: VariantName,
     pub(crate) took: Option<Duration>,
     pub(crate) spent: Spent,
 }
@@ -161,6 +164,11 @@ fn distribution(title: &str, id: &str, spread: Option<&Spread>, words: &dyn Fn(f
     }
 }
 
+fn case_route(page: &CostPage, row: &SpentCase) -> Route {
+    let case = Case { id: row.name.clone(), variant: row.variant.clone(), ..Case::default() };
+    Route::Run { run: page.run.clone(), page: RunPage::Case(case) }
+}
+
 fn case_table(page: &CostPage, title: &str, rows: &[SpentCase]) -> Markup {
     html! {
         section {
@@ -171,7 +179,7 @@ fn case_table(page: &CostPage, title: &str, rows: &[SpentCase]) -> Markup {
                     tbody {
                         @for row in rows {
                             tr data-row="" {
-                                th scope="row" { a.open href=(Route::Run { run: page.run.clone(), page: RunPage::Case(Case { id: row.name.clone(), ..Case::default() }) }) { (excerpt(&row.name, 60)) } }
+                                th scope="row" { a.open href=(case_route(page, row)) { (excerpt(&row.name, 60)) } (variant(&row.variant)) }
                                 td.number { @if let Some(took) = row.took { (duration(took)) } @else { span.none { "–" } } }
                                 td.number { (grouped(u64::from(row.spent.answers))) }
                                 td.number { (grouped(row.spent.tokens)) }

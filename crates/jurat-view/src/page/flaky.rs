@@ -81,10 +81,11 @@ fn flaky_row(page: &FlakyPage, row: &FlakyRow) -> Markup {
             Case { id: case.clone(), variant, task: page.task.clone(), q: "flaky:yes".to_owned(), ..Case::default() };
         Route::Run { run: page.run.clone(), page: RunPage::Case(case) }
     };
+    let first = row.repetitions.first().map(|it| it.0.clone()).unwrap_or_default();
     let rate = (*judged > 0).then(|| *passed as f64 / *judged as f64);
     html! {
         tr data-row="" {
-            th scope="row" { a.open href=(route(VariantName::default())) { (excerpt(case, 60)) } }
+            th scope="row" { a.open href=(route(first)) { (excerpt(case, 60)) } }
             td { (line(variant)) }
             td.strip-of {
                 @for (variant, code) in &row.repetitions {

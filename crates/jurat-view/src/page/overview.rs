@@ -2,8 +2,8 @@
 
 use jurat_core::report::plan::PlanReport;
 use jurat_core::report::{RunReport, TaskTotal};
-use jurat_engine::view::RunListing;
 use jurat_engine::view::query::{Latencies, Sort, quoted_name};
+use jurat_engine::view::{RunListing, cause_query};
 use jurat_report::{cost, counted, duration, grouped, money, rate, short_cost};
 use maud::{Markup, html};
 
@@ -14,7 +14,7 @@ use crate::part::bar;
 use crate::part::graph::Followed;
 use crate::part::text::{line, lines, sentence};
 use crate::part::time::moment;
-use crate::route::{Cases, Route, RunPage};
+use crate::route::{Cases, Route, RunPage, SLICES, Slices};
 
 /// What the page shows.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ fn look_first(page: &OverviewPage) -> Markup {
                     @for cause in report.causes.iter().take(MOST_FIRST) {
                         li {
                             span.badge.error { "! error" } " "
-                            a href=(cases(run, "verdict:error")) { (counted(cause.n_cases, "case")) } " could not be judged: " (sentence(&cause.message))
+                            a href=(cases(run, &cause_query(cause))) { (counted(cause.n_cases, "case")) } " could not be judged: " (sentence(&cause.message))
                             @if let Some(remedy) = &cause.remedy { " " span.hint { (sentence(remedy)) } }
                         }
                     }
@@ -231,7 +231,16 @@ fn slice_table(page: &OverviewPage) -> Markup {
         @if !report.slices.is_empty() {
             section aria-labelledby="slices" {
                 h2 id="slices" { "Slices" }
-                (totals::slices(run, &report.slices, 0))
+                @let sorted = totals::worst_first(&report.slices, 0);
+                @let shown = &sorted[..sorted.len().min(SLICES as usize)];
+                (totals::slices(run, shown))
+                @if shown.len() < sorted.len() {
+                    @let rest = RunPage::Slices(Slices { from: SLICES, ..Slices::default() });
+                    p.hint {
+                        "The " (grouped(SLICES)) " with the worst lower bound, of " (counted(sorted.len() as u64, "slice")) ". "
+                        a href=(Route::Run { run: run.clone(), page: rest }) { "The others" }
+                    }
+                }
             }
         }
     }

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use jurat_core::report::{DimensionTotal, RunReport, SliceTotal, SubjectTotal, TaskTotal, TaskVerdict, interval};
+use jurat_core::report::{
+    DimensionTotal, Independence, RunReport, SliceTotal, SubjectTotal, TaskTotal, TaskVerdict, interval,
+};
+use jurat_core::verdict::Counts;
 use jurat_engine::view::query::{quoted_name, quoted_value};
 use jurat_report::{duration, grouped, rate, score, short_cost};
 use maud::{Markup, html};
@@ -114,12 +117,29 @@ fn marks(run: &str, task: &TaskTotal, name: &str) -> Markup {
     }
 }
 
-/// Slices, those with the worst lower bound first.
-pub(super) fn slices(run: &str, slices: &[SliceTotal], least: u64) -> Markup {
-    let mut sorted: Vec<&SliceTotal> =
-        slices.iter().filter(|it| it.counts.passed + it.counts.failed >= least).collect();
-    let low = |it: &SliceTotal| interval(&it.counts, it.independence).map_or(2.0, |it| it.low);
-    sorted.sort_by(|one, other| low(one).total_cmp(&low(other)));
+/// Slices with at least this number of judged results, those with the worst lower bound first.
+pub(crate) fn worst_first(slices: &[SliceTotal], least: u64) -> Vec<&SliceTotal> {
+    let of = |it: &SliceTotal| (it.counts, it.independence);
+    worst(slices.iter(), least, of)
+}
+
+/// The same of whatever has counts.
+pub(super) fn worst<'s, T>(
+    all: impl Iterator<Item = &'s T>,
+    least: u64,
+    of: impl Fn(&T) -> (Counts, Independence),
+) -> Vec<&'s T> {
+    let low = |it: &T| {
+        let (counts, independence) = of(it);
+        interval(&counts, independence).map_or(2.0, |it| it.low)
+    };
+    let is_enough = |it: &&T| of(it).0.passed + of(it).0.failed >= least;
+    let mut sorted: Vec<(f64, &T)> = all.filter(is_enough).map(|it| (low(it), it)).collect();
+    sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
+    sorted.into_iter().map(|it| it.1).collect()
+}
+
+pub(super) fn slices(run: &str, slices: &[&SliceTotal]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Slices" {
             table.rows {
@@ -130,7 +150,7 @@ pub(super) fn slices(run: &str, slices: &[SliceTotal], least: u64) -> Markup {
                     }
                 }
                 tbody {
-                    @for it in sorted {
+                    @for it in slices {
                         @let found = interval(&it.counts, it.independence);
                         tr data-row="" {
                             td { (line(&it.path)) }

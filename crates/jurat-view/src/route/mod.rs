@@ -230,7 +230,12 @@ pub struct Slices {
     pub by: Vec<String>,
     /// Leaves out slices with fewer judged results.
     pub least: u64,
+    /// How many before these are left out.
+    pub from: u64,
 }
+
+/// How many slices a page has: a suite may group by what is different in every row.
+pub const SLICES: u64 = 200;
 
 /// The queue of cases to label.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -265,6 +270,8 @@ pub struct Compare {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CompareCase {
     pub id: String,
+    /// Which of the cases of its row is meant; what is not said is any.
+    pub variant: VariantName,
     pub base: String,
     pub new: Vec<String>,
 }

@@ -42,8 +42,9 @@ impl Route {
                 given.unless("from", *from, 0);
                 "/compare".to_owned()
             }
-            Route::CompareCase(CompareCase { id, base, new }) => {
+            Route::CompareCase(CompareCase { id, variant, base, new }) => {
                 given.sides(base, new);
+                given.variant(variant);
                 format!("/compare/cases/{}", percent::segment(id))
             }
             Route::Events => "/events".to_owned(),
@@ -94,7 +95,8 @@ impl RunPage {
                 format!("/cases/{}/output", percent::segment(id))
             }
             RunPage::Graph => "/graph".to_owned(),
-            RunPage::Slices(Slices { by, least }) => {
+            RunPage::Slices(Slices { by, least, from }) => {
+                given.unless("from", *from, 0);
                 by.iter().for_each(|it| given.add("by", it));
                 given.unless("least", *least, 0);
                 "/slices".to_owned()

@@ -35,7 +35,8 @@ impl Address {
                 })
             }
             ["compare", "cases", id] => {
-                Route::CompareCase(CompareCase { id: text(id)?, base: given.or_empty("base"), new: given.all("new") })
+                let (variant, base) = (given.variant()?, given.or_empty("base"));
+                Route::CompareCase(CompareCase { id: text(id)?, variant, base, new: given.all("new") })
             }
             ["events"] => Route::Events,
             ["labels"] => Route::Labels,
@@ -84,7 +85,10 @@ fn run_page(segments: &[&str], given: &Parameters) -> Result<RunPage, BadAddress
             RunPage::Output(Output { id: text(id)?, variant: given.variant()?, ix })
         }
         ["graph"] => RunPage::Graph,
-        ["slices"] => RunPage::Slices(Slices { by: given.all("by"), least: given.number("least", 0)? }),
+        ["slices"] => {
+            let (least, from) = (given.number("least", 0)?, given.number("from", 0)?);
+            RunPage::Slices(Slices { by: given.all("by"), least, from })
+        }
         ["cost"] => RunPage::Cost,
         ["flaky"] => RunPage::Flaky { task: given.text("task") },
         ["label"] => {

@@ -73,7 +73,7 @@ fn any_page() -> impl Strategy<Value = RunPage> {
             RunPage::Table(Table { kind, q })
         }),
         Just(RunPage::Graph),
-        (texts(), 0_u64..99).prop_map(|(by, least)| RunPage::Slices(Slices { by, least })),
+        (texts(), 0_u64..99, 0_u64..9).prop_map(|(by, least, from)| RunPage::Slices(Slices { by, least, from })),
         Just(RunPage::Cost),
         maybe_text().prop_map(|task| RunPage::Flaky { task }),
         (maybe_text(), 1_u32..99, any::<u64>(), any::<bool>(), maybe_place(), maybe_place())
@@ -94,7 +94,8 @@ fn any_route() -> impl Strategy<Value = Route> {
             q,
             from
         })),
-        (any_text(), any_text(), texts()).prop_map(|(id, base, new)| Route::CompareCase(CompareCase { id, base, new })),
+        (any_text(), any_variant(), any_text(), texts())
+            .prop_map(|(id, variant, base, new)| Route::CompareCase(CompareCase { id, variant, base, new })),
         Just(Route::Events),
         Just(Route::Labels),
     ]

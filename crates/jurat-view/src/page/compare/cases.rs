@@ -10,7 +10,7 @@ use super::ComparePage;
 use crate::changes::{Listed, ROWS};
 use crate::part::text::{line, sentence};
 use crate::part::{diff, query, verdict};
-use crate::route::{Compare, CompareCase, Route};
+use crate::route::{Compare, CompareCase, Route, VariantName};
 
 /// What a query of a comparison can say.
 pub(super) const EXAMPLES: [query::Example; 8] = [
@@ -122,7 +122,8 @@ fn row(page: &ComparePage<'_>, contrast: &Contrast, unit: &ShownUnit) -> Markup 
     let ShownUnit { kind, causes, change } = unit;
     let side = |ix: usize| page.comparison.sides[ix].name.clone();
     let new = vec![side(contrast.new)];
-    let route = Route::CompareCase(CompareCase { id: change.id.clone(), base: side(contrast.base), new });
+    let variant = VariantName { prompt: change.prompt.clone(), subject: change.subject.clone(), replicate: None };
+    let route = Route::CompareCase(CompareCase { id: change.id.clone(), variant, base: side(contrast.base), new });
     let marks = phrases::marks(change);
     html! {
         tr data-row="" {
