@@ -6,6 +6,9 @@ import { LEFT } from "./fixtures.mjs";
 import { everyPage, text } from "./pages.mjs";
 
 export const tests = [
+  ["23 on a narrow screen the letters of a graph can be read, and the page does not scroll sideways", readableGraph],
+  ["41 what is clicked is at least 24 px wide and high", targets],
+  ["15 the axis of a histogram is as wide as its columns", axes],
   ["18 a case has what explain --json knows of each task", explained],
   ["19 a skipped task names its gate and leads to it", skipped],
   ["20 a judge that was asked again shows both replies, the first with its problem", askedAgain],
@@ -324,4 +327,39 @@ async function markdown(visit) {
   const content = await rendered.textContent();
   assert.ok(content.includes("<b>raw</b>") && content.includes("https://example.org/x.png"), content);
   assert.equal(await rendered.locator("a").getAttribute("rel"), "noopener noreferrer nofollow");
+}
+
+async function readableGraph(visit) {
+  const { talks } = visit.fixtures;
+  const viewer = await visit.bench.viewer("talks");
+  const page = await visit.page(viewer, `/runs/${talks.runs.only}/cases/br`, { viewport: { width: 360, height: 800 } });
+  const found = await page.evaluate(() => ({
+    heights: [...document.querySelectorAll("svg.drawing .name")].map((it) => it.getBoundingClientRect().height),
+    width: document.documentElement.scrollWidth,
+  }));
+  assert.ok(found.heights.length > 1 && found.heights.every((it) => it >= 11), JSON.stringify(found));
+  assert.ok(found.width <= 360, String(found.width));
+}
+
+async function axes(visit) {
+  const { amounts } = visit.fixtures;
+  const viewer = await visit.bench.viewer("amounts");
+  const page = await visit.page(viewer, `/runs/${amounts.runs.only}/cost`, { viewport: { width: 1600, height: 900 } });
+  const widths = await page.evaluate(() => [...document.querySelectorAll(".histogram")].map((it) => [".columns", ".axis"].map((part) => Math.round(it.querySelector(part).getBoundingClientRect().width))));
+  assert.ok(widths.length > 1);
+  for (const [columns, axis] of widths) assert.equal(axis, columns);
+}
+
+/** Drawings have links along lines, which are wider than what is drawn. */
+async function targets(visit) {
+  for (const [name, path] of [["scored", "/cases"], ["scored", ""], ["scored", "/cases/s-00"], ["scored", "/slices"], ["talks", "/cases/br"], ["amounts", "/cost"], ["repeated", "/flaky"], ["recorded", "/cases/timed"]]) {
+    const viewer = await visit.bench.viewer(name);
+    const page = await visit.page(viewer, `/runs/${visit.fixtures[name].runs.only}${path}`);
+    const small = await page.evaluate(() => {
+      const all = [...document.querySelectorAll("a[href], button, input, select, summary")].filter((it) => !it.closest("svg") && !it.matches(".skip"));
+      const boxes = all.map((it) => [it.textContent.trim().slice(0, 30), it.getBoundingClientRect()]).filter(([, it]) => it.width > 0);
+      return boxes.filter(([, it]) => it.height < 23.5 || it.width < 23.5).map(([words, it]) => `${words} ${it.width} x ${it.height}`);
+    });
+    assert.deepEqual(small, [], `${name}${path}`);
+  }
 }
