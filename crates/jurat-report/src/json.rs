@@ -306,6 +306,10 @@ pub(crate) fn write_usage(members: &mut Members<'_>, usage: &Usage) {
     members.number("output", usage.output);
     members.number("cached", usage.cached);
     members.number("reasoning", usage.reasoning);
+    // Few providers say it, and results without it stay as they were.
+    if usage.cache_write > 0 {
+        members.number("cache_write", usage.cache_write);
+    }
 }
 
 fn write_observed(members: &mut Members<'_>, observed: &Observed) {
@@ -347,5 +351,25 @@ fn write_spent(members: &mut Members<'_>, spent: &Spent) {
 pub(crate) fn optional<T>(there: Option<T>, write: impl FnOnce(T)) {
     if let Some(it) = there {
         write(it);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn written(usage: Usage, expected: &str) {
+        let mut text = String::new();
+        crate::json_text::object(&mut text, |it| write_usage(it, &usage));
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn tokens_that_were_written_into_a_cache_are_named() {
+        let usage = Usage { input: 9, output: 4, cached: 1, reasoning: 2, cache_write: 3 };
+        written(usage, r#"{"input":9,"output":4,"cached":1,"reasoning":2,"cache_write":3}"#);
+        let usage = Usage { cache_write: 0, ..usage };
+        written(usage, r#"{"input":9,"output":4,"cached":1,"reasoning":2}"#);
     }
 }

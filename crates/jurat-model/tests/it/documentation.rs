@@ -29,8 +29,14 @@ fn the_prices_are_those_of_the_table() {
         let text = |key: &str| line.get(key).and_then(Val::as_str).expect("a text");
         let price = list_price(text("provider"), text("model")).expect("it has a price");
         let cached = price.cached.expect("the table has it");
-        let row =
-            format!("| {} | {} | {} | {cached} | {} |", text("provider"), text("model"), price.input, price.output);
+        let written = price.cache_write.map_or_else(String::new, |it| format!(" {it}"));
+        let row = format!(
+            "| {} | {} | {} | {cached} |{written} | {} |",
+            text("provider"),
+            text("model"),
+            price.input,
+            price.output
+        );
         assert!(PAGE.lines().any(|it| it == row), "{row}");
     }
     let is_row = |it: &&str| ["| openai |", "| anthropic |", "| gemini |"].iter().any(|start| it.starts_with(start));
