@@ -25,6 +25,8 @@ import jurat
 BATCH = 10_000
 #: How many times what is compared is measured; the least counts.
 ROUNDS = 3
+#: Passes of an engine. Starting its workers takes longest.
+PASSES = 2
 #: Judge calls for each way of storing their responses.
 CALLS = 2_000
 
@@ -143,37 +145,38 @@ def calls(directory: Path) -> dict[str, float]:
             for name in ("segments", "leases"):
                 run(["shards", "suite.yaml", "--rows", str(10 * CALLS), "-o", name], folder)
             shard = ["run", "--quiet", "-j", "50", "--shard"]
-            found["journal"].append(run(["run", "--quiet", "-j", "50"], folder, **endpoint.keys).per(CALLS))
+            found["journal"].append(run(["run", "suite.yaml", "--quiet", "-j", "50"], folder, **endpoint.keys).per(CALLS))
             found["segments"].append(run([*shard, "segments:0"], folder, **endpoint.keys).per(CALLS))
             stored = sum(it.stat().st_size for it in (folder / "segments" / "journal").rglob("*.seg"))
             with coordinator(folder, "leases", "-j", "50") as leasing:
                 found["leases"].append(run([*shard, "leases:0", "--coordinator", leasing.said], folder, **endpoint.keys).per(CALLS))
-    return {**{f"call_{name}_us": min(times) for name, times in found.items()}, "segment_bytes": stored / CALLS}
+        # A process of Python takes as long to start as a thousand calls.
+        start = min(run(["--version"], directory).per(CALLS) for _ in range(ROUNDS))
+    return {**{f"call_{name}_us": min(times) - start for name, times in found.items()}, "segment_bytes": stored / CALLS}
 
 
 def measured(n: int, directory: Path) -> dict[str, float]:
     file = directory / "rows.parquet"
     rows = pyarrow.Table.from_pylist([row(ix) for ix in range(n)])
     pyarrow.parquet.write_table(rows, file, row_group_size=BATCH)
-    figures: dict[str, float] = {}
+    figures = calls(directory)
+    figures["segments_ratio"] = figures["call_segments_us"] / figures["call_journal_us"]
+    figures["leases_ratio"] = figures["call_leases_us"] / figures["call_segments_us"]
     own, seconds = alone(file)
     figures.update(alone_us=own, alone_s=seconds)
+    print(figures, file=sys.stderr)
     import ray
 
     ray.init(address="local", num_cpus=3, include_dashboard=False, log_to_driver=False)
     engines = {"ray": on_ray, "spark": on_spark, "daft": on_daft}
     for name, engine in engines.items():
-        # The first pass starts workers.
-        engine(file, 2)
-        passes = [engine(file, 2) for _ in range(ROUNDS)]
+        passes = [engine(file, 2) for _ in range(PASSES)]
         figures[f"{name}_us"] = min(it[0] for it in passes)
         figures[f"{name}_s"] = min(it[1] for it in passes)
         # What is compared was measured in the same minutes.
         figures[f"{name}_ratio"] = figures[f"{name}_us"] / min(alone(file)[0] for _ in range(ROUNDS))
+        print(name, passes, figures[f"{name}_ratio"], file=sys.stderr)
     ray.shutdown()
-    figures.update(calls(directory))
-    figures["segments_ratio"] = figures["call_segments_us"] / figures["call_journal_us"]
-    figures["leases_ratio"] = figures["call_leases_us"] / figures["call_segments_us"]
     return figures
 
 
