@@ -75,6 +75,8 @@ Tasks see the artifact and what is read from it:
 
 | name | |
 |---|---|
+| `input` | what the run was asked: `runner_metadata.input` where that is text, else the first message of the user; absent when nothing says it |
+| `context` | `runner_metadata.context`, such as the documents that the retrievers of an imported trace found |
 | `final_response` | the last thing that the agent said; null when it said nothing |
 | `tool_calls` | a list of `{call_id, name, kind, arguments, status, output}`, each call with its result |
 | `workspace` | `{added, changed, removed, files}`, when the runner recorded it under `runner_metadata.workspace`. `files` has each file after the run by its path: `{size, sha256, text, is_cut}`, and `diff` where a text is another than before |

@@ -69,7 +69,7 @@ impl RunArtifact {
 }
 
 /// What evidence adds to an artifact; an evidence document that is read back has these beside the blocks.
-const DERIVED: [&str; 3] = ["final_response", "tool_calls", "workspace"];
+const DERIVED: [&str; 5] = ["input", "context", "final_response", "tool_calls", "workspace"];
 
 #[derive(Default)]
 struct Reader {

@@ -9,7 +9,7 @@ use crate::check::{arguments, is_blank};
 use crate::tool_kind::ToolKind;
 
 /// The names that the evidence of a run has, after those of its artifact.
-pub const KEYS: [&str; 3] = ["final_response", "tool_calls", "workspace"];
+pub const KEYS: [&str; 5] = ["input", "context", "final_response", "tool_calls", "workspace"];
 
 /// The evidence of a run, from the document of its artifact; or what is wrong with that.
 pub fn evidence(artifact: Val<'_>) -> Result<Val<'_>, String> {
@@ -21,15 +21,23 @@ pub fn evidence(artifact: Val<'_>) -> Result<Val<'_>, String> {
 
 /// The evidence of a run, from the document of an artifact that was read.
 ///
-/// `final_response` is null when the run said nothing. `workspace` is there when its runner recorded it.
+/// `final_response` is null when the run said nothing. `workspace` and `context` are there when its runner recorded them, `input` when the run was asked something.
 pub(crate) fn evidence_of(artifact: Val<'_>) -> Val<'_> {
     let response = final_response(&artifact).map_or(Val::Null, |it| Val::from(it.into_owned()));
     let calls = tool_calls(&artifact);
     let recorded = artifact.get("workspace").or_else(|| artifact.get("runner_metadata")?.get("workspace"));
     let workspace = recorded.filter(|it| it.as_map().is_some()).cloned();
+    let metadata = |key: &str| artifact.get("runner_metadata")?.get(key).filter(|it| !matches!(it, Val::Null));
+    let (input, context) = (input(&artifact).map(Val::from), metadata("context").cloned());
     let Val::Map(blocks) = artifact else { return artifact };
     let others = blocks.into_iter().filter(|(key, _)| !KEYS.contains(&&**key));
-    let added = [("final_response", Some(response)), ("tool_calls", Some(calls)), ("workspace", workspace)];
+    let added = [
+        ("input", input),
+        ("context", context),
+        ("final_response", Some(response)),
+        ("tool_calls", Some(calls)),
+        ("workspace", workspace),
+    ];
     let added = added.into_iter().filter_map(|(key, value)| Some((Cow::Borrowed(key), value?)));
     Val::Map(others.chain(added).collect::<Map<'_>>())
 }
@@ -41,6 +49,14 @@ fn events<'e>(artifact: &'e Val<'e>, kind: &'e str) -> impl DoubleEndedIterator<
 
 fn text<'e>(value: &'e Val<'_>, key: &str) -> Option<&'e str> {
     value.get(key).and_then(Val::as_str)
+}
+
+/// What the run was asked: as its runner recorded it, else the first message of the user. A trace may begin with what a system says.
+fn input(artifact: &Val<'_>) -> Option<String> {
+    let recorded = artifact.get("runner_metadata").and_then(|it| text(it, "input"));
+    let of_user = |it: &&Val<'_>| text(it, "role") == Some("user");
+    let said = || events(artifact, "message").filter(of_user).find_map(|it| text(it, "content"));
+    recorded.or_else(said).filter(|it| !is_blank(it)).map(str::to_owned)
 }
 
 /// The last thing that the agent said. `openclaw` may leave it to its last message, or wrap it into what its command prints.
@@ -100,4 +116,33 @@ fn tool_calls<'e>(artifact: &Val<'e>) -> Val<'e> {
 /// The JSON Schema of the evidence: the artifact, and what is read from it.
 pub fn schema() -> Value {
     parse_json(include_str!("run.schema.json")).expect("the schema is JSON").value.into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn asked(trace: &str, metadata: &str, expected: Option<&str>) {
+        let artifact = format!(r#"{{"trace": [{trace}], "runner_metadata": {metadata}}}"#);
+        let evidence = evidence_of(parse_json(&artifact).expect("JSON").value);
+        assert_eq!(text(&evidence, "input"), expected, "{artifact}");
+    }
+
+    /// What a system says comes first, and is not what the run was asked.
+    #[test]
+    fn a_run_is_asked_by_its_user() {
+        const SYSTEM: &str = r#"{"event_type": "message", "role": "system", "content": "Be brief."}"#;
+        const USER: &str = r#"{"event_type": "message", "role": "user", "content": "Where?"}"#;
+        asked(&format!("{SYSTEM}, {USER}"), "{}", Some("Where?"));
+        asked(&format!("{SYSTEM}, {USER}"), r#"{"input": "Q"}"#, Some("Q"));
+        asked(&format!("{SYSTEM}, {USER}"), r#"{"input": [{"role": "user"}]}"#, Some("Where?"));
+        asked(SYSTEM, "{}", None);
+    }
+
+    #[test]
+    fn documents_of_retrievers_are_the_context() {
+        let artifact = parse_json(r#"{"trace": [], "runner_metadata": {"context": ["One."]}}"#).expect("JSON").value;
+        assert_eq!(evidence_of(artifact).get("context").map(Val::to_json).as_deref(), Some(r#"["One."]"#));
+    }
 }

@@ -212,6 +212,20 @@ fn inputs_are_found_under_their_usual_names_or_where_the_author_says() {
     assert!(missing.verdict.starts_with(start), "{}", missing.verdict);
 }
 
+/// The task of a run is what its user asked, and not what the system says before it.
+#[test]
+fn a_trajectory_is_judged_by_what_the_user_asked() {
+    let artifact = r#"{"identity": {"schema_version": 1, "run_id": "r1", "case_id": "c", "suite_id": "s", "run_profile_id": "p", "runner_type": "trace"},
+        "status": "success", "request": {"requested_model": "m"}, "trace": [
+        {"sequence": 0, "event_type": "message", "role": "system", "content": "Be brief."},
+        {"sequence": 1, "event_type": "message", "role": "user", "content": "Where is it?"},
+        {"sequence": 2, "event_type": "final_output", "content": "Here."}]}"#;
+    let evidence = jurat_core::evidence::run::evidence(parse_json(artifact).expect("JSON").value).expect("an artifact");
+    let reply = r#"{"walk_through": "w", "goal_reached": true, "problems": []}"#;
+    let asked = judged(&plan_of("{ use: trajectory }"), &evidence.to_json(), &[reply]);
+    assert!(asked.prompts[0].contains("<task>\nWhere is it?\n</task>"), "{}", asked.prompts[0]);
+}
+
 #[test]
 fn an_input_of_another_type_is_an_error_before_anything_is_asked() {
     let plan = plan_of("{ use: context-precision }");
