@@ -38,10 +38,10 @@ def suite() -> jurat.Suite:
 
 
 def timed(judge: Callable[[Any], Any], batch: Any) -> pyarrow.RecordBatch:
-    """The CPU time of a batch, as a row."""
-    began = time.process_time()
+    """The CPU time of a batch, as a row: of this thread, which is where rows are judged that ask nothing. Other threads of the process are those of the engine."""
+    began = time.thread_time()
     judge(batch)
-    return pyarrow.RecordBatch.from_pylist([{"rows": batch.num_rows, "cpu": time.process_time() - began}], schema=SCHEMA)
+    return pyarrow.RecordBatch.from_pylist([{"rows": batch.num_rows, "cpu": time.thread_time() - began}], schema=SCHEMA)
 
 
 def least(rows: pyarrow.Table) -> float:
@@ -119,9 +119,9 @@ def on_daft(file: Path, workers: int) -> tuple[float, float]:
         @daft.method.batch(return_dtype=daft.DataType.float64(), batch_size=BATCH)
         def clocked(self, rows: Any) -> Any:
             given = rows.to_arrow()
-            began = time.process_time()
+            began = time.thread_time()
             judged(given)
-            return pyarrow.array([(time.process_time() - began) / len(given) if len(given) >= BATCH else None] * len(given))
+            return pyarrow.array([(time.thread_time() - began) / len(given) if len(given) >= BATCH else None] * len(given))
 
     frame = daft.read_parquet(str(file))
     began = time.monotonic()
