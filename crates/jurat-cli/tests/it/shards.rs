@@ -641,7 +641,7 @@ fn held_elsewhere(folder: &Folder, seen_ms: u64) {
 }
 
 #[test]
-fn a_directory_that_another_machine_has_is_taken_over_only_when_it_was_silent_and_somebody_says_so() {
+fn a_directory_that_another_machine_has_is_taken_over_only_when_it_was_silent_and_only_on_request() {
     let folder = claims(12);
     let arguments = ["run", "suite.yaml", "--engine", "local:2", "--quiet", "--out", "parts"];
     let taking = [arguments.as_slice(), &["--take-over"]].concat();

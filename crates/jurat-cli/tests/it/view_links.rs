@@ -86,8 +86,10 @@ models: { judge: script/replies.jsonl }
 tasks:
   - { id: fine, judge: { prompt: 'Is this fine? ${answer}' }, operator: contains, expected_value: 'yes' }
 ";
-    let rows: Vec<Value> =
-        (0..9).map(|ix| json!({ "id": format!("r{ix}"), "answer": ["good", "slow", "denied"][ix % 3] })).collect();
+    let rows: Vec<Value> = (0..9)
+        .zip(["good", "slow", "denied"].iter().cycle())
+        .map(|(ix, it)| json!({ "id": format!("r{ix}"), "answer": it }))
+        .collect();
     let replies = [
         json!({ "match": { "contains": "slow" }, "fault": "status:400", "message": "the endpoint is down", "times": "*" }),
         json!({ "match": { "contains": "denied" }, "fault": "status:403", "message": "no access", "times": "*" }),

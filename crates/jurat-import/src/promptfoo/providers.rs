@@ -113,7 +113,7 @@ static SENT_BY_OLLAMA: Sent = Sent {
     ),
 };
 
-static SENT_BY_NOBODY: Sent = Sent { members: &[], inner: NONE };
+static SENT_BY_NO_PROVIDER: Sent = Sent { members: &[], inner: NONE };
 
 impl Vendor {
     const fn native(prefix: &'static str, provider: &'static str, usual: Usual, sent: &'static Sent) -> Vendor {
@@ -153,8 +153,8 @@ static VENDORS: &[Vendor] = &[
     Vendor::native("ollama:", "ollama", Usual::Nothing, &SENT_BY_OLLAMA).but(COMPLETION),
     Vendor::native("openai:", "openai", Usual::OpenAi, &SENT_BY_OPENAI),
     Vendor::native("anthropic:", "anthropic", Usual::Unknown, &SENT_BY_ANTHROPIC),
-    Vendor::native("bedrock:converse:", "bedrock", Usual::Unknown, &SENT_BY_NOBODY),
-    Vendor::native("bedrock:", "bedrock", Usual::Unknown, &SENT_BY_NOBODY).but(INVOKED),
+    Vendor::native("bedrock:converse:", "bedrock", Usual::Unknown, &SENT_BY_NO_PROVIDER),
+    Vendor::native("bedrock:", "bedrock", Usual::Unknown, &SENT_BY_NO_PROVIDER).but(INVOKED),
     Vendor::named("azureopenai:chat:", "azure"),
     Vendor::named("azure:chat:", "azure"),
     Vendor::named("openrouter:", "openrouter"),

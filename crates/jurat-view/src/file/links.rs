@@ -3,7 +3,7 @@
 use crate::route::{Address, Route, RunPage};
 
 /// What the script of the file knows of the parameters of cases.
-const KEPT: [&str; 3] = ["q=", "sort=", "dir="];
+const KNOWN: [&str; 3] = ["q=", "sort=", "dir="];
 
 const HREF: &str = " href=\"";
 
@@ -34,9 +34,9 @@ fn target(link: &str) -> Option<String> {
     match Address::parse(path, query).ok()?.route {
         Route::Run { page: RunPage::Cases(_), .. } => {
             // As they are written, query and order stay readable in the address.
-            let is_kept = |it: &&str| KEPT.iter().any(|key| it.starts_with(key));
-            let kept: Vec<&str> = query.unwrap_or_default().split('&').filter(is_kept).collect();
-            Some(if kept.is_empty() { "#cases".to_owned() } else { format!("#cases?{}", kept.join("&amp;")) })
+            let is_known = |it: &&str| KNOWN.iter().any(|key| it.starts_with(key));
+            let known: Vec<&str> = query.unwrap_or_default().split('&').filter(is_known).collect();
+            Some(if known.is_empty() { "#cases".to_owned() } else { format!("#cases?{}", known.join("&amp;")) })
         }
         _ => None,
     }
