@@ -12,6 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use jurat_import::{Input, KINDS, NoFolder, Options, import};
+
 /// The port that OTLP over HTTP usually has.
 pub const USUAL_PORT: u16 = 4318;
 
@@ -118,8 +120,18 @@ fn converse(stream: &TcpStream, files: &Mutex<Files>, sender: &Sender<io::Result
             }
             Ok(body) => {
                 let is_json = head.value("content-type").is_some_and(|it| it.starts_with("application/json"));
+                // What an import would refuse is not stored: one such file would keep all others from being read.
+                let checked = checked(&body);
+                if let Err(why) = &checked {
+                    answer(stream, "400 Bad Request", "text/plain", format!("{why}\n").as_bytes())?;
+                    continue;
+                }
                 let (ending, kind, reply) =
                     if is_json { ("json", "application/json", "{}") } else { ("pb", "application/x-protobuf", "") };
+                if checked == Ok(Holds::Nothing) {
+                    answer(stream, "200 OK", kind, reply.as_bytes())?;
+                    continue;
+                }
                 let written = files.lock().unwrap_or_else(PoisonError::into_inner).write(ending, &body);
                 let status = if written.is_ok() { "200 OK" } else { "500 Internal Server Error" };
                 let answered = answer(stream, status, kind, reply.as_bytes());
@@ -141,6 +153,26 @@ fn answer(mut stream: &TcpStream, status: &str, kind: &str, body: &[u8]) -> io::
 struct Refusal {
     status: &'static str,
     reason: String,
+}
+
+/// What a body has in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// Traces or log records, as they are imported.
+    Records,
+    /// A request without any, of which there is nothing to store.
+    Nothing,
+}
+
+/// What a body holds; why it is none that is imported.
+fn checked(body: &[u8]) -> Result<Holds, String> {
+    if matches!(body.trim_ascii(), b"" | b"{}") {
+        return Ok(Holds::Nothing);
+    }
+    let otlp = KINDS.iter().copied().find(|it| it.name == "otlp");
+    let input = Input::new("the body", body.to_vec()).map_err(|it| it.to_string())?;
+    import(&[input], otlp, &NoFolder, &Options::default()).map_err(|it| it.to_string())?;
+    Ok(Holds::Records)
 }
 
 /// The body of a request with traces or log records.

@@ -167,6 +167,39 @@ tests:
     assert_eq!(rows, "{\"id\":\"r1\",\"vars\":{\"question\":[\"A\",\"B\"]}}\n");
 }
 
+/// A chat of several turns is asked as it is written, and a template with a loop says what it says there.
+#[test]
+fn chats_and_templates_are_asked_as_there() {
+    let config = r#"
+prompts:
+  - 'List: {% for it in items %}{{ it.name | upper }};{% endfor %}{{ tone | default("plain") }}'
+  - '[{"role":"system","content":"Brief."},{"role":"user","content":"Hi"},{"role":"assistant","content":"Yes?"},{"role":"user","content":"{{q}}"}]'
+providers: [openai:gpt-4o]
+tests:
+  - { vars: { q: Who?, items: [{ name: a }, { name: b }] }, assert: [{ type: contains, value: ok }] }
+"#;
+    let folder =
+        Folder::with("promptfooconfig.yaml", config).and("any.jsonl", "{\"reply\": \"ok\", \"times\": \"*\"}\n");
+    let imported = folder.jurat(&["import", "promptfooconfig.yaml", "-o", "out", "--accept", "approximate"]);
+    assert_eq!(imported.code, Some(0), "{}{}", imported.stdout, imported.stderr);
+    let suite = fs::read_to_string(folder.path().join("out/suite.yaml")).expect("a suite");
+    assert!(suite.contains("temperature: 0\n") && suite.contains("max_tokens: 1024\n"), "{suite}");
+    let models = ["--model", "subject=script/any.jsonl"];
+    let checked = folder.jurat(&[&["check", "out/suite.yaml", "--strict"], &models[..]].concat());
+    assert_eq!(checked.code, Some(0), "{}{}", checked.stdout, checked.stderr);
+    assert_eq!(folder.jurat(&[&["run", "out/suite.yaml"], &models[..]].concat()).code, Some(0));
+    let effects = folder.jurat(&["export", "--to", "effects"]).stdout;
+    let asked = |line: &str| {
+        let effect: Value = serde_json::from_str(line).expect("JSON");
+        let messages = effect["request"]["messages"].as_array().expect("messages").clone();
+        messages.iter().map(|it| format!("{}: {}", it["role"], it["text"]).replace('"', "")).collect::<Vec<_>>()
+    };
+    let mut asked: Vec<Vec<String>> = effects.lines().map(asked).collect();
+    asked.sort();
+    let chat = ["system: Brief.", "user: Hi", "assistant: Yes?", "user: Who?"];
+    assert_eq!(asked, [chat.map(str::to_owned).to_vec(), vec!["user: List: A;B;plain".to_owned()]]);
+}
+
 #[test]
 fn nothing_is_written_without_a_directory_and_nothing_is_overwritten() {
     let folder = Folder::with("promptfooconfig.yaml", sample("promptfoo/promptfooconfig.yaml"));
@@ -437,6 +470,14 @@ fn traces_that_programs_send_are_received_and_imported() {
         sent(&address, &post("/v1/traces", "localhost", "content-length: 9"), b"cut"),
         "HTTP/1.1 400 Bad Request"
     );
+    // What an import would refuse is refused, and not stored; a request without anything is fine.
+    for (body, answer) in
+        [("{bad", "HTTP/1.1 400 Bad Request"), ("{\"a\": 1}", "HTTP/1.1 400 Bad Request"), ("{}", "HTTP/1.1 200 OK")]
+    {
+        let fields = format!("content-type: application/json\r\ncontent-length: {}", body.len());
+        assert_eq!(sent(&address, &post("/v1/traces", "localhost", &fields), body.as_bytes()), answer, "{body}");
+    }
+
     let binary = sample("langfuse/sdk_v5_trace.pb");
     let head = post(
         "/v1/traces",

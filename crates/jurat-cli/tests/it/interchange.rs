@@ -73,6 +73,62 @@ fn inspect_has_a_sample_for_each_case_and_an_error_for_what_could_not_be_judged(
     assert_eq!(runs[3]["status"], "failed");
 }
 
+const VARIANTS: &str = "suite: variants
+models: { subject: [script/a.jsonl, script/b.jsonl] }
+records: [{ id: one, x: 1 }, { id: two, x: 2 }]
+ask: { prompts: { plain: 'Say ${x}', polite: 'Please say ${x}' } }
+tasks: [{ id: said, field_path: output, operator: equals, expected_value: A }]
+";
+
+fn ran_variants() -> Folder {
+    let reply = |it: &str| format!("{{\"reply\": \"{it}\", \"times\": \"*\"}}\n");
+    let folder = Folder::with("suite.yaml", VARIANTS).and("a.jsonl", reply("A")).and("b.jsonl", reply("B"));
+    let ran = folder.jurat(&["run", "suite.yaml", "--quiet"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    folder
+}
+
+/// Promptfoo counts each prompt for each provider; one place for two models would make their answers one.
+#[test]
+fn promptfoo_has_a_column_for_each_prompt_of_each_model() {
+    let whole = exported(&ran_variants(), "promptfoo");
+    let results = whole["results"]["results"].as_array().expect("a list");
+    let mut places: Vec<(i64, i64)> =
+        results.iter().map(|it| (it["testIdx"].as_i64().unwrap(), it["promptIdx"].as_i64().unwrap())).collect();
+    places.sort_unstable();
+    assert_eq!(places, [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (1, 3)]);
+    let columns = whole["results"]["prompts"].as_array().expect("a list");
+    for it in results {
+        let column = &columns[it["promptIdx"].as_u64().expect("a number") as usize];
+        assert_eq!((&column["provider"], &column["label"]), (&it["provider"]["id"], &it["prompt"]["label"]));
+    }
+}
+
+/// A log has one model: several are refused with what to do, and one of them has its own results.
+#[test]
+fn inspect_has_the_cases_of_one_variant() {
+    let folder = ran_variants();
+    let refused = folder.jurat(&["export", "--to", "inspect", "-o", "out.json"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+    let expected =
+        "a log of Inspect has one model, and these cases are of 4 variants; choose one, for example `--where 'subject:";
+    assert!(refused.stderr.contains(expected), "{}", refused.stderr);
+    assert!(!folder.path().join("out.json").exists());
+    for (subject, accuracy) in [("script/a.jsonl", 1.0), ("script/b.jsonl", 0.0)] {
+        let query = format!("subject:{subject} prompt:polite");
+        let ended = folder.jurat(&["export", "--to", "inspect", "--where", &query, "-o", "out.json"]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let text = fs::read(folder.path().join("out.json")).expect("it is there");
+        let log: Value = serde_json::from_slice(&text).expect("it is JSON");
+        assert_eq!(
+            (&log["eval"]["model"], &log["eval"]["dataset"]["samples"]),
+            (&Value::from(subject), &Value::from(2))
+        );
+        let scores = &log["results"]["scores"][0]["metrics"];
+        assert_eq!(scores["accuracy"]["value"].as_f64(), Some(accuracy), "{subject}");
+    }
+}
+
 #[test]
 fn otlp_has_a_span_for_each_case_and_an_event_for_each_task() {
     let folder = ran(CASE);

@@ -1,7 +1,8 @@
 //! Logs as Inspect reads them: JSON of version 2, one sample for each case, its tasks as scores.
 //!
 //! A task that passed has the value `C`, one that failed `I`, as Inspect's own scorers write them; what was measured has its score or label. A case that could
-//! not be judged is a sample with an error, which Inspect leaves out of its metrics as we do.
+//! not be judged is a sample with an error, which Inspect leaves out of its metrics as we do. A log has one model, so the cases of several variants are refused:
+//! their samples would share ids.
 
 use std::io::{self, Write};
 
@@ -22,9 +23,74 @@ pub static INSPECT: Format = Format {
     help: "A log that Inspect reads (JSON)",
     holds: Holds::Cases,
     write: |export, mut out| {
-        export.write_cases(&mut Log::new(&mut out, export.report(), export.scope()).map_err(Error::Write)?)
+        let mut chosen = Chosen::new(export.report().tasks.len());
+        export.write_cases(&mut chosen)?;
+        chosen.check()?;
+        export.write_cases(&mut Log::new(&mut out, export.report(), export.scope(), &chosen).map_err(Error::Write)?)
     },
 };
+
+/// What is known of the cases before one of them is written.
+#[derive(Default)]
+struct Chosen {
+    /// Models and prompts, in the order in which they were met.
+    variants: Vec<(Option<String>, Option<String>)>,
+    n_cases: u64,
+    n_judged: u64,
+    tasks: Vec<Judged>,
+}
+
+/// The verdicts of a task about these cases.
+#[derive(Default, Clone)]
+struct Judged {
+    n_passed: u64,
+    n_failed: u64,
+    n_scores: u64,
+    score_sum: f64,
+}
+
+impl Chosen {
+    fn new(n_tasks: usize) -> Chosen {
+        Chosen { tasks: vec![Judged::default(); n_tasks], ..Chosen::default() }
+    }
+
+    /// Whether they can be one log.
+    fn check(&self) -> Result<(), Error> {
+        let [(subject, prompt), _, ..] = self.variants.as_slice() else { return Ok(()) };
+        let parts = [("subject", subject), ("prompt", prompt)].map(|(key, it)| Some(format!("{key}:{}", it.as_ref()?)));
+        let query: Vec<String> = parts.into_iter().flatten().collect();
+        Err(Error::Usage(format!(
+            "a log of Inspect has one model, and these cases are of {} variants; choose one, for example `--where '{}'`",
+            self.variants.len(),
+            query.join(" ")
+        )))
+    }
+}
+
+impl CaseWriter for Chosen {
+    fn case(&mut self, case: &CaseReport) -> io::Result<()> {
+        let variant = (case.subject.clone(), case.prompt.clone());
+        if !self.variants.contains(&variant) {
+            self.variants.push(variant);
+        }
+        self.n_cases += 1;
+        self.n_judged += u64::from(!matches!(case.verdict, CaseVerdict::Error | CaseVerdict::NotRun));
+        for task in &case.tasks {
+            let Some(judged) = self.tasks.get_mut(task.task) else { continue };
+            judged.n_passed += u64::from(task.verdict == TaskVerdict::Passed);
+            judged.n_failed += u64::from(task.verdict == TaskVerdict::Failed);
+            if let Some(score) = task.score {
+                judged.n_scores += 1;
+                judged.score_sum += score;
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 struct Log<'r> {
     out: &'r mut dyn Write,
@@ -34,14 +100,14 @@ struct Log<'r> {
 }
 
 impl<'r> Log<'r> {
-    fn new(out: &'r mut dyn Write, run: &'r RunReport, scope: Scope) -> io::Result<Log<'r>> {
+    fn new(out: &'r mut dyn Write, run: &'r RunReport, scope: Scope, chosen: &Chosen) -> io::Result<Log<'r>> {
         let at = started(run, scope);
         let took = if scope == Scope::ResultsOnly { std::time::Duration::ZERO } else { run.observed.wall };
         let ended = at.checked_add(took).unwrap_or(at);
-        let model = run.subjects.iter().find_map(|it| it.subject.clone());
+        let model = chosen.variants.iter().find_map(|(subject, _)| subject.clone());
         let model = model.or_else(|| run.observed.served_by.first().cloned()).unwrap_or_else(|| "none/none".to_owned());
         let id = run_id(run, scope);
-        let dataset = object([("name", text(run.suite.clone())), ("samples", count(run.cases.total()))]);
+        let dataset = object([("name", text(run.suite.clone())), ("samples", count(chosen.n_cases))]);
         let eval = object([
             ("eval_id", text(id.clone())),
             ("run_id", text(id.clone())),
@@ -66,7 +132,7 @@ impl<'r> Log<'r> {
             "{{\"version\":2,\"status\":\"{status}\",\"eval\":{},\"plan\":{},\"results\":{},\"stats\":{},\"samples\":[",
             eval.to_json(),
             plan.to_json(),
-            results(run).to_json(),
+            results(run, chosen).to_json(),
             stats.to_json()
         )?;
         Ok(Log { out, run, items: Items::default(), model })
@@ -164,14 +230,16 @@ fn score(task: &TaskReport) -> Option<Value> {
 }
 
 /// The metrics of each scorer: the share that passed, and the mean of what was measured.
-fn results(run: &RunReport) -> Value {
+fn results(run: &RunReport, chosen: &Chosen) -> Value {
     let metric = |name: &'static str, value: f64| {
         let metric = object([("name", text(name)), ("value", number(value)), ("params", Some(object([])))]);
         (name, metric)
     };
-    let scores = run.tasks.iter().map(|task: &TaskTotal| {
-        let accuracy = task.counts.pass_rate().map(|it| metric("accuracy", it));
-        let mean = task.score.as_ref().map(|it| metric("mean", it.mean));
+    let share = |part: f64, whole: u64| (whole > 0).then(|| part / whole as f64);
+    let scores = run.tasks.iter().zip(&chosen.tasks).map(|(task, judged): (&TaskTotal, &Judged)| {
+        let accuracy = share(judged.n_passed as f64, judged.n_passed + judged.n_failed);
+        let accuracy = accuracy.map(|it| metric("accuracy", it));
+        let mean = share(judged.score_sum, judged.n_scores).map(|it| metric("mean", it));
         let metrics = accuracy.into_iter().chain(mean).collect::<Map<'static>>();
         object([
             ("name", text(task.id.clone())),
@@ -181,8 +249,8 @@ fn results(run: &RunReport) -> Value {
         ])
     });
     object([
-        ("total_samples", count(run.cases.total())),
-        ("completed_samples", count(run.cases.total() - run.cases.error - run.cases.not_run)),
+        ("total_samples", count(chosen.n_cases)),
+        ("completed_samples", count(chosen.n_judged)),
         ("scores", Some(scores.collect())),
     ])
 }

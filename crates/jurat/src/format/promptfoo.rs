@@ -30,10 +30,17 @@ struct Results<'r> {
     run: &'r RunReport,
     scope: Scope,
     items: Items,
-    /// The prompts that were met, in their order.
-    prompts: Vec<String>,
+    /// The columns that were met, in their order: prompts of models. Promptfoo counts each prompt for each provider.
+    columns: Vec<Column>,
     /// The rows that were met, in their order.
     rows: Vec<String>,
+}
+
+/// A prompt of a model.
+#[derive(Clone, PartialEq)]
+struct Column {
+    prompt: String,
+    provider: String,
 }
 
 impl<'r> Results<'r> {
@@ -41,12 +48,14 @@ impl<'r> Results<'r> {
         let (id, at) = (Val::from(run_id(run, scope)), Val::from(started(run, scope).to_string()));
         let at = at.to_json();
         write!(out, "{{\"evalId\":{},\"results\":{{\"version\":3,\"timestamp\":{at},\"results\":[", id.to_json())?;
-        Ok(Results { out, run, scope, items: Items::default(), prompts: Vec::new(), rows: Vec::new() })
+        Ok(Results { out, run, scope, items: Items::default(), columns: Vec::new(), rows: Vec::new() })
     }
 
     fn entry(&mut self, case: &CaseReport) -> Value {
         let prompt = case.prompt.clone().unwrap_or_else(|| "prompt".to_owned());
-        let (prompt_ix, test_ix) = (place(&mut self.prompts, prompt.clone()), place(&mut self.rows, case.id.clone()));
+        let provider = case.subject.clone().unwrap_or_else(|| self.run.suite.clone());
+        let column = Column { prompt: prompt.clone(), provider: provider.clone() };
+        let (prompt_ix, test_ix) = (place(&mut self.columns, column), place(&mut self.rows, case.id.clone()));
         let (input, output) = asked_and_answered(case);
         let success = matches!(case.verdict, CaseVerdict::Passed | CaseVerdict::Measured);
         let is_error = matches!(case.verdict, CaseVerdict::Error | CaseVerdict::NotRun);
@@ -56,7 +65,6 @@ impl<'r> Results<'r> {
         } else {
             scores.iter().sum::<f64>() / scores.len() as f64
         };
-        let provider = case.subject.clone().unwrap_or_else(|| self.run.suite.clone());
         let vars = case.data.row.clone().filter(|it| it.as_map().is_some()).unwrap_or_else(|| object([]));
         let raw = input.as_ref().map_or_else(String::new, plain);
         let took = if self.scope == Scope::ResultsOnly { 0 } else { case.took.as_millis() as u64 };
@@ -129,8 +137,12 @@ impl CaseWriter for Results<'_> {
             ("failures", count(cases.failed)),
             ("errors", count(cases.error + cases.not_run)),
         ]);
-        let prompts: Value =
-            self.prompts.iter().map(|it| object([("raw", text(it.clone())), ("label", text(it.clone()))])).collect();
+        // A run does not hold the templates of its prompts, so the name of each stands for it.
+        let prompt = |it: &Column| {
+            let Column { prompt, provider } = it.clone();
+            object([("raw", text(prompt.clone())), ("label", text(prompt)), ("provider", text(provider))])
+        };
+        let prompts: Value = self.columns.iter().map(prompt).collect();
         let config = object([("description", text(self.run.suite.clone()))]);
         writeln!(
             self.out,
@@ -143,8 +155,8 @@ impl CaseWriter for Results<'_> {
     }
 }
 
-/// The place of a name in a list, at the end if it is new.
-fn place(names: &mut Vec<String>, name: String) -> u64 {
+/// The place of something in a list, at the end if it is new.
+fn place<T: PartialEq>(names: &mut Vec<T>, name: T) -> u64 {
     let known = names.iter().position(|it| *it == name);
     known.unwrap_or_else(|| {
         names.push(name);
