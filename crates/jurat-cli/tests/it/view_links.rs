@@ -95,7 +95,8 @@ tasks:
         json!({ "match": { "contains": "denied" }, "fault": "status:403", "message": "no access", "times": "*" }),
         json!({ "reply": "yes", "times": "*" }),
     ];
-    let (viewer, run) = shown(&folder(suite, &rows, &replies), &["--keep-going"]);
+    let folder = folder(suite, &rows, &replies);
+    let (viewer, run) = shown(&folder, &["--keep-going"]);
     let causes: Vec<String> = links(&viewer.page(&run), &format!("{run}/cases?q=verdict:error"))
         .into_iter()
         .filter(|it| it.contains("why:"))
@@ -123,7 +124,8 @@ tasks:
 ";
     let rows: Vec<Value> =
         (0..450).map(|ix| json!({ "id": format!("r{ix}"), "user": format!("u{ix}"), "answer": if ix % 9 == 0 { "no" } else { "yes" } })).collect();
-    let (viewer, run) = shown(&folder(suite, &rows, &[]), &[]);
+    let folder = folder(suite, &rows, &[]);
+    let (viewer, run) = shown(&folder, &[]);
     let overview = viewer.page(&run);
     assert_eq!(links(&overview, &format!("{run}/cases?q=group:user")).len(), 200);
     assert!(overview.contains("The 200 with the worst lower bound, of 450 slices."), "{overview}");
