@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 # Importing them is none of ours.
-import polars  # noqa: F401
+import polars
 import pyarrow  # noqa: F401
 
 import jurat
@@ -60,11 +60,18 @@ def tabled(run: jurat.Run, method: str) -> tuple[float, int]:
     return seconds, size
 
 
+def by_task(run: jurat.Run) -> None:
+    """A query over a lazy frame, which reads all results and holds a part of them."""
+    failed = run.lazy().filter(polars.col("verdict") == "failed").group_by("task").len().collect()
+    assert failed["len"].sum() > 0
+
+
 def main(n: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as directory:
         run = suite(TASKS).run(rows(n), directory=directory, progress=False)
         arrow_s, arrow_bytes = tabled(run, "to_arrow")
         polars_s, polars_bytes = tabled(run, "to_polars")
+        lazy_s, lazy_bytes = tabled(run, "lazy")
         run.case("r0")
         start = time.process_time()
         for it in range(LOOKS):
@@ -78,6 +85,8 @@ def main(n: int) -> dict[str, float]:
             "arrow_mb": arrow_bytes / 1e6,
             "polars_s": polars_s,
             "polars_mb": polars_bytes / 1e6,
+            "lazy_s": lazy_s,
+            "lazy_mb": lazy_bytes / 1e6,
             "case_ms": case_ms,
             "call_us": 1e6 * calls_s / len(data),
         }
@@ -85,6 +94,7 @@ def main(n: int) -> dict[str, float]:
 
 if __name__ == "__main__":
     if len(sys.argv) > 2:
-        print(json.dumps(taken(getattr(jurat.open_run(sys.argv[2]), sys.argv[1]))))
+        opened = jurat.open_run(sys.argv[2])
+        print(json.dumps(taken((lambda: by_task(opened)) if sys.argv[1] == "lazy" else getattr(opened, sys.argv[1]))))
     else:
         print(json.dumps(main(int(sys.argv[1]))))

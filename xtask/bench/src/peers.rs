@@ -22,11 +22,13 @@ const IMPORTS: usize = 10;
 const LONGEST_IMPORT_MS: f64 = 40.0;
 
 /// What the package's own face may take (`xtask/bench/peers/native.py`), over a million rows with six assertions: the figure, what it is, and its limit.
-const LIMITS: [(&str, &str, f64); 6] = [
+const LIMITS: [(&str, &str, f64); 8] = [
     ("arrow_s", "s for a table of pyarrow", 2.0),
     ("arrow_mb", "MB for it", 200.0),
     ("polars_s", "s for a data frame of Polars", 2.0),
     ("polars_mb", "MB for it", 200.0),
+    ("lazy_s", "s for a query over a lazy frame of Polars", 2.0),
+    ("lazy_mb", "MB for it", 200.0),
     ("case_ms", "ms to read a case by its id", 1.0),
     ("call_us", "µs to call a function with a row, store what it returns and judge it", 500.0),
 ];
