@@ -8,7 +8,6 @@ from os import PathLike, fspath, getcwd
 from os.path import isfile, join
 from typing import Any
 
-from jurat._downloads import downloaded, is_address
 from jurat.errors import UsageError
 
 __all__ = ["file_of", "opened"]
@@ -53,8 +52,11 @@ def file_of(rows: Any) -> str | None:
     path = fspath(rows)
     if isinstance(path, bytes):
         path = path.decode()
-    if is_address(path):
-        path = downloaded(path)
+    if "://" in path:
+        # What downloads is not imported by runs over rows that are here.
+        from jurat._downloads import downloaded, is_address
+
+        path = downloaded(path) if is_address(path) else path
     if not isfile(path):
         raise UsageError(f"rows are read from a path, and there is no file `{path}`; give one of JSON lines, JSON, CSV or Parquet")
     return join(getcwd(), path)

@@ -63,7 +63,7 @@ mod _jurat {
     #[pymodule_export]
     use super::primitive::{Primitive, normalise_text, operators, primitives};
     #[pymodule_export]
-    use super::run::{Run, Table, find_run, format_of_file, formats, list_runs, open_run};
+    use super::run::{Part, Parts, Run, Table, find_run, format_of_file, formats, list_runs, open_run};
     #[pymodule_export]
     use super::running::Running;
     #[pymodule_export]
