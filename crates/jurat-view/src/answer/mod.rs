@@ -36,7 +36,8 @@ use crate::library::Meant;
 use crate::page;
 use crate::page::live::is_live;
 use crate::page::runs::RunFacts;
-use crate::route::{Address, Form, Route, RunPage};
+use crate::percent::JSON;
+use crate::route::{Address, BadAddress, Form, Route, RunPage};
 use crate::serve::{Cancel, OpenRuns};
 
 /// What all requests share, whichever thread they are worked on by.
@@ -280,4 +281,14 @@ fn opened<'r>(runs: &'r mut OpenRuns, path: &Path) -> Result<&'r RunView, Failur
 
 fn absent() -> Failure {
     Failure::NotFound { reason: "there is no page at this address".to_owned(), meant: Vec::new() }
+}
+
+/// What an address that cannot be read is answered with, in the form that it asks for.
+pub(crate) fn refused(path: &str, error: &BadAddress) -> Answer {
+    let form = if path.ends_with(JSON) { Form::Json } else { Form::Html };
+    let failure = match error {
+        BadAddress::Unknown => Failure::NotFound { reason: error.to_string(), meant: Vec::new() },
+        error => Failure::Bad(error.to_string()),
+    };
+    failure.answer(form)
 }

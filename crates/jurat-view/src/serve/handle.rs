@@ -14,9 +14,9 @@ use super::readers::Readers;
 use super::response::{Body, response};
 use crate::answer::live::About;
 use crate::answer::{self, Answer, Shared};
+use crate::assets;
 use crate::page;
 use crate::route::{Address, Route, RunPage};
-use crate::{assets, route};
 
 /// What all requests share.
 #[derive(Debug)]
@@ -80,10 +80,7 @@ impl Handler {
     async fn answer(&self, uri: &http::Uri) -> Answer {
         let address = match Address::parse(uri.path(), uri.query()) {
             Ok(address) => address,
-            Err(error @ route::BadAddress::Unknown) => {
-                return Answer::page(StatusCode::NOT_FOUND, &page::error::not_found(&error.to_string(), &[]));
-            }
-            Err(error) => return Answer::page(StatusCode::BAD_REQUEST, &page::error::bad(&error.to_string())),
+            Err(error) => return answer::refused(uri.path(), &error),
         };
         if let Route::Asset(name) = &address.route {
             return assets::answer(name);
