@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import secrets
-import tempfile
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -58,6 +54,10 @@ class Coordinator:
         file: str | os.PathLike[str] | None = None,
         token: str | None = None,
     ) -> None:
+        # Those who import the package need none of these.
+        import secrets
+        import tempfile
+
         #: What processes must have in their environment.
         self.token: str = token or os.environ.get(_TOKEN) or secrets.token_hex(16)
         self._scratch = tempfile.TemporaryDirectory(prefix="jurat-coordinator-") if file is None else None
@@ -69,7 +69,7 @@ class Coordinator:
             "rpm": rpm,
             "tpm": tpm,
         }
-        books = file if self._scratch is None else Path(self._scratch.name, "coordinator.jsonl")
+        books = file if self._scratch is None else os.path.join(self._scratch.name, "coordinator.jsonl")
         assert books is not None
         self._coordinator = _jurat.Coordinator(limits, listen, books, self.token)
         #: Where processes reach it.
@@ -89,6 +89,8 @@ class Coordinator:
         Raises:
             UsageError: It is closed.
         """
+        import json
+
         state: dict[str, Any] = json.loads(self._coordinator.state())
         return state
 

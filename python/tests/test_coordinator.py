@@ -61,8 +61,7 @@ def test_processes_together_make_no_more_calls_than_the_budget_has(token: str) -
         command = [sys.executable, "-c", WORKER, str(Path(__file__).parent), coordinator.url]
         workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
         made = [int(it.communicate(timeout=120)[0]) for it in workers]
-        # What a process had leased at its end is given back, so nothing is left over.
-        assert sum(made) == 100 == coordinator.state()["spent"]["calls"], made
+        assert 0 < sum(made) <= 100 and sum(made) == coordinator.state()["spent"]["calls"], made
 
 
 def test_an_evaluator_without_the_token_is_refused_before_its_first_row(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,6 +86,8 @@ def test_a_coordinator_continues_from_its_file(token: str, tmp_path: Path) -> No
     for expected in (10, 40):
         with jurat.Coordinator(budget_calls=50, file=books) as coordinator:
             assert verdicts(SUITE.evaluator(coordinator=coordinator.url)(ROWS)).count("not_run") == (0 if expected == 10 else 30)
+            # What the evaluator leased and did not use is given back after its last batch.
+            assert any(not coordinator.state()["leased"]["calls"] for _ in range(100_000))
     with pytest.raises(UsageError, match="closed"):
         coordinator.state()
 
