@@ -42,7 +42,7 @@ fn is_case(value: &Value) -> bool {
         || is_conversation(value)
 }
 
-/// Whether a case is a conversation: turns, each of somebody.
+/// Whether a case is a conversation: a list of turns, each with a role.
 fn is_conversation(value: &Value) -> bool {
     let turns = value.get("turns").and_then(Val::as_list).unwrap_or_default();
     let is_turn = |it: &Value| it.get("role").is_some() && it.get("content").is_some();

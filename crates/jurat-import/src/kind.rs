@@ -213,7 +213,7 @@ fn common_kind(inputs: &[Input]) -> Result<&'static Kind, ImportError> {
     common.map(|(kind, _)| kind).ok_or(ImportError::Nothing)
 }
 
-/// Whether an input is of the kind that was asked for: of another one nothing would be read, and nobody would know.
+/// Whether an input is of the kind that was asked for: an input of another kind would give an empty report.
 fn is_of(input: &Input, kind: &'static Kind) -> Result<(), ImportError> {
     if (kind.recognises)(input) || kind.name == promptfoo::CONFIG.name && input.json().is_none() {
         // Configurations say by themselves where they cannot be read.

@@ -103,7 +103,7 @@ impl IdRuns {
         thread::scope(|scope| {
             let (batches, ready) = sync_channel(1);
             let sorting = scope.spawn(move || self.in_order(&mut |batch| batches.send(batch).is_ok()));
-            // After an error nobody receives, which ends the thread.
+            // After an error there is no receiver, which ends the thread.
             ready.into_iter().try_for_each(hand_over)?;
             sorting.join().unwrap_or_else(|panic| resume_unwind(panic)).map_err(E::from)
         })

@@ -104,7 +104,7 @@ fn pairs(paths: &[String]) -> impl Iterator<Item = (&String, &String)> {
     paths.iter().enumerate().flat_map(|(ix, one)| paths[ix + 1..].iter().map(move |two| (one, two)))
 }
 
-/// More values of a path than this make a table that nobody reads.
+/// More values of a path than this make a table too wide to read.
 const MOST_SIDES: usize = 20;
 
 /// The values of one path below each other, those of the other beside each other.

@@ -1,7 +1,7 @@
 //! The right to run all shards of a directory.
 //!
 //! On one machine it is a lock of the system, which is gone with its process. Between machines such a lock may not hold, so the file says who has it, and when that was last so: a process of another machine
-//! that was silent for a minute is taken for dead only when somebody says so.
+//! that was silent for a minute is taken for dead only with `--take-over`.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -98,7 +98,7 @@ fn refused(directory: &Path, held: Option<&Holder>, advice: &str) -> Error {
     Error::Usage(format!("another process{who} runs the shards of `{}`{advice}", directory.display()))
 }
 
-/// Who the file says has it; nobody when it is empty, or half written.
+/// The driver that the file names; none when it is empty, or half written.
 fn held(file: &mut File) -> Option<Holder> {
     let mut text = String::new();
     file.read_to_string(&mut text).ok()?;
