@@ -4,11 +4,14 @@
 //! cheapest first; behind it what installs, waits or uses one processor. Continuous integration runs this very command, so
 //! what passes here passes there.
 //!
+//! A step that says which files it depends on is skipped when it has passed with exactly these ([`unchanged`]).
+//!
 //! All builds of the workspace select the same packages with the same features, so that nothing is compiled twice.
 
 mod lanes;
 pub(crate) mod programs;
 mod times;
+mod unchanged;
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -17,12 +20,14 @@ use chores::chore::{Arguments, Chore, Failure};
 use chores::program;
 
 use self::lanes::Task;
+use self::unchanged::Inputs;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "test",
-    arguments: "[--quick]",
+    arguments: "[--quick] [--all]",
     about: "runs every check of the project and stops at the first that fails\n\
-            --quick   formatting, lints and tests only",
+            --quick   formatting, lints and tests only\n\
+            --all     also the steps whose files are the same as when they last passed",
     run,
 };
 
@@ -40,14 +45,17 @@ const FRONT: &[Step] = &[
 
 const BEHIND: &[Step] = &[
     Step::full("installation", Work::Chore(&["install"])),
-    Step::full("fuzz targets", Work::Chore(&["fuzz", "--seconds", "5", "--quiet"])),
-    Step::full("instructions", Work::Chore(&["bench", "gate"])),
-    Step::full("viewer in a browser", Work::Chore(&["browser"])).after(&[TEST_PROGRAMS]),
+    Step::full("fuzz targets", Work::Chore(&["fuzz", "--seconds", "5", "--quiet"])).of(&["fuzz"]),
+    Step::full("instructions", Work::Chore(&["bench", "gate"])).of(&[]),
+    Step::full("viewer in a browser", Work::Chore(&["browser"])).after(&[TEST_PROGRAMS]).of(&[]),
     // The short ones are last: the lane that is done first takes them.
-    Step::full("real models", Work::Chore(&["servers", "test"])).after(&[TEST_PROGRAMS]),
-    Step::full("shared journal", Work::Chore(&["postgres"])).after(&[TEST_PROGRAMS]),
-    Step::full("real agents", Work::Chore(&["agents", "some"])).after(&[TEST_PROGRAMS]),
+    Step::full("real models", Work::Chore(&["servers", "test"])).after(&[TEST_PROGRAMS]).of(&[]),
+    Step::full("shared journal", Work::Chore(&["postgres"])).after(&[TEST_PROGRAMS]).of(&[]),
+    Step::full("real agents", Work::Chore(&["agents", "some"])).after(&[TEST_PROGRAMS]).of(&[]),
 ];
+
+/// What every step that names its files depends on as well: the program, the chores, how both are built, and what they are given.
+const SOURCE: &[&str] = &[".cargo", "Cargo.lock", "Cargo.toml", "crates", "examples", "tests", "xtask"];
 
 const TEST_PROGRAMS: &str = "test programs";
 
@@ -57,6 +65,8 @@ struct Step {
     /// Whether `--quick` leaves it out.
     is_full: bool,
     after: &'static [&'static str],
+    /// The files that it depends on beside [`SOURCE`]; `None` if it always runs.
+    files: Option<&'static [&'static str]>,
     work: Work,
 }
 
@@ -70,19 +80,26 @@ enum Work {
 
 impl Step {
     const fn always(name: &'static str, work: Work) -> Step {
-        Step { name, is_full: false, after: &[], work }
+        Step { name, is_full: false, after: &[], files: None, work }
     }
 
     const fn full(name: &'static str, work: Work) -> Step {
-        Step { name, is_full: true, after: &[], work }
+        Step { name, is_full: true, after: &[], files: None, work }
     }
 
     const fn after(self, after: &'static [&'static str]) -> Step {
         Step { after, ..self }
     }
 
+    /// Names all files that it depends on, so that it can be skipped while they stay as they are.
+    const fn of(self, files: &'static [&'static str]) -> Step {
+        Step { files: Some(files), ..self }
+    }
+
     fn task(&self) -> Result<Task, Failure> {
-        Ok(Task { name: self.name, after: self.after, command: self.work.command()? })
+        // A tree without git has no hashes: then every step runs.
+        let inputs = self.files.and_then(|it| Inputs::now(self.name, &[SOURCE, it].concat()).ok());
+        Ok(Task { name: self.name, after: self.after, inputs, command: self.work.command()? })
     }
 }
 
@@ -111,13 +128,28 @@ fn chore(words: &[&str]) -> Result<Command, Failure> {
 
 fn run(mut arguments: Arguments) -> Result<(), Failure> {
     let is_quick = arguments.flag("--quick");
+    let is_all = arguments.flag("--all");
     arguments.finish()?;
     let tasks = |steps: &[Step]| steps.iter().filter(|it| !is_quick || !it.is_full).map(Step::task).collect();
     let lanes: Result<Vec<Vec<Task>>, Failure> = [FRONT, BEHIND].into_iter().map(tasks).collect();
+    let mut lanes = lanes?;
+    if !is_all {
+        lanes.iter_mut().for_each(skip_unchanged);
+    }
     let start = Instant::now();
-    let passed = lanes::run(lanes?)?;
+    let passed = lanes::run(lanes)?;
     eprint!("{}{}", slowest(passed, start.elapsed()), times::slowest());
     Ok(())
+}
+
+fn skip_unchanged(lane: &mut Vec<Task>) {
+    lane.retain(|task| {
+        let is_unchanged = task.inputs.as_ref().is_some_and(Inputs::passed_before);
+        if is_unchanged {
+            eprintln!("--- {}: skipped, it has passed with these files; --all runs it again", task.name);
+        }
+        !is_unchanged
+    });
 }
 
 fn slowest(mut passed: Vec<(&str, Duration)>, total: Duration) -> String {
@@ -143,7 +175,8 @@ mod tests {
     #[test]
     fn steps_wait_for_steps_in_front() {
         for it in BEHIND.iter().flat_map(|it| it.after) {
-            assert!(FRONT.iter().any(|step| step.name == *it), "there is no step `{it}`");
+            let waited_for = FRONT.iter().find(|step| step.name == *it).expect("there is such a step");
+            assert!(waited_for.files.is_none(), "`{it}` may be skipped");
         }
     }
 }

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 use chores::chore::Failure;
 use chores::program;
 
+use super::unchanged::Inputs;
+
 /// How often a running step is looked at.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -26,6 +28,8 @@ pub(super) struct Task {
     pub(super) name: &'static str,
     /// The steps that must have passed before, in whichever lane.
     pub(super) after: &'static [&'static str],
+    /// The files that it is about, if it says so.
+    pub(super) inputs: Option<Inputs>,
     pub(super) command: Command,
 }
 
@@ -94,6 +98,9 @@ impl Board {
         eprintln!("--- {}{}", task.name, if output == Output::Saved { " starts" } else { "" });
         let start = Instant::now();
         let done = self.run(task.name, task.command, output);
+        if let (Ok(()), Some(inputs)) = (&done, &task.inputs) {
+            inputs.passed();
+        }
         self.ended(task.name, start.elapsed(), done)
     }
 
@@ -179,7 +186,7 @@ mod tests {
     fn task(name: &'static str, after: &'static [&'static str], script: &str) -> Task {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]);
-        Task { name, after, command }
+        Task { name, after, inputs: None, command }
     }
 
     fn names(passed: &[(&'static str, Duration)]) -> Vec<&'static str> {
