@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -242,9 +243,14 @@ impl Drop for Running {
     }
 }
 
-/// A port that was free a moment ago.
+/// A port that stays free until the server listens: one below those that the system gives to others.
 fn free_port() -> std::io::Result<u16> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+    const FIRST: u16 = 5_000;
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = (std::process::id() % 200) as u16 * 20;
+    let mut ports = (0..5_000).map(|_| FIRST + (start + NEXT.fetch_add(1, Ordering::Relaxed)) % 5_000);
+    let free = ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    free.ok_or_else(|| std::io::Error::from(std::io::ErrorKind::AddrInUse))
 }
 
 fn last_lines(file: &Path) -> String {

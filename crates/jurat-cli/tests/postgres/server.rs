@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -10,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
 
+use jurat_testkit::reserved_port;
 use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
 
@@ -58,11 +58,9 @@ impl Server {
         let password = directory.path().join("password");
         fs::write(&password, PASSWORD).expect("files can be written");
         own(&password);
-        // It is free now; a server takes no port that the system chooses.
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = listener.local_addr().expect("an address").port();
         let options = options.iter().map(|it| (*it).to_owned()).collect();
-        let server = Server { directory, port, options, child: None };
+        // A server of PostgreSQL does not say which port the system chose for it.
+        let server = Server { directory, port: reserved_port(), options, child: None };
         let mut initdb = server.program("initdb");
         initdb.args([
             "--username",
@@ -116,8 +114,13 @@ impl Server {
             }
         });
         self.child = Some(child);
-        let before: Vec<String> = heard.iter().take_while(|it| !it.contains(READY)).collect();
-        assert!(self.child.as_mut().is_some_and(|it| matches!(it.try_wait(), Ok(None))), "{}", before.join("\n"));
+        let mut before = Vec::new();
+        let is_ready = heard.iter().any(|line| {
+            let is_ready = line.contains(READY);
+            before.push(line);
+            is_ready
+        });
+        assert!(is_ready, "the server ended before it was ready: {}", before.join("\n"));
         if is_new {
             self.sql_in("postgres", "CREATE DATABASE answers");
             fs::write(self.data().join("made"), "").expect("files can be written");

@@ -5,7 +5,6 @@
 //! what was stored.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::Child;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jurat_testkit::{Endpoint, Event, LogLine, Process, Script, read_log};
+use jurat_testkit::{Endpoint, Event, LogLine, Process, Script, read_log, reserved_port};
 
 use crate::project::{Ended, Project, RESULTS, timeless};
 use crate::random::Random;
@@ -138,7 +137,7 @@ impl<'r> Trial<'r> {
     fn of(number: u64, references: &'r [Reference; 3]) -> Trial<'r> {
         let mut random = Random::new(number);
         let reference = &references[(number % 3) as usize];
-        let port = free_port(&mut random);
+        let port = reserved_port();
         let project = Project::new(&reference.suite, &rows(ROWS), &format!("http://127.0.0.1:{port}"));
         let is_fresh = random.below(4) == 0;
         Trial {
@@ -295,15 +294,5 @@ impl<'r> Trial<'r> {
 
     fn log(&self) -> PathBuf {
         self.project.path().join("requests.log")
-    }
-}
-
-/// A port that stays free while no process listens: the system does not give it to clients.
-fn free_port(random: &mut Random) -> u16 {
-    loop {
-        let port = 10_000 + random.below(20_000) as u16;
-        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            return port;
-        }
     }
 }

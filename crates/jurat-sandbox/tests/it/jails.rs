@@ -372,7 +372,7 @@ fn a_worker_stands_between_a_program_and_sockets() {
         let (mut visitor, _) = listener.accept().expect("a client connects");
         visitor.write_all(b"hello").expect("it listens");
     });
-    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("there is one").port();
+    let free = jurat_testkit::reserved_port();
     let script =
         format!("import socket\nprint(socket.create_connection(('127.0.0.1', {free})).recv(5))\nraise SystemExit(9)");
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_jurat-worker"))
