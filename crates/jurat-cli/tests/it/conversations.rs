@@ -129,7 +129,7 @@ fn an_explanation_shows_the_conversation_turn_by_turn() {
         "state {\"tries\": 2}",
         "next → end, because no other edge holds",
         "solved: true",
-        "`verify_result` of turn 2 (`hint`): true",
+        "`verify_result` of turn 3 (`hint`): true",
     ] {
         assert!(text.lines().any(|it| it == line), "{line}: {text}");
     }

@@ -49,7 +49,8 @@ pub const CONFIGURATION: &str = "configuration";
 pub(crate) fn of_scenario(evidence: &Val<'_>) -> Option<Verdict> {
     let history = evidence.get("history").and_then(Val::as_list).unwrap_or_default();
     if let Some(failure) = evidence.get("terminal_failure").filter(|it| is_fault(it)) {
-        let (n_turns, node) = (history.len(), text(failure, "node_id"));
+        // Conversations that ran elsewhere may leave out the turn that failed.
+        let (n_turns, node) = (history.len().max(1), text(failure, "node_id"));
         return Some(Verdict::error(format!(
             "the conversation ended at turn {n_turns} (`{node}`): {}",
             words(failure)

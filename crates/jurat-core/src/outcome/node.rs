@@ -133,7 +133,7 @@ impl Check {
     /// let right = count_turns(TurnFilter { verify_result: Some(true), ..TurnFilter::default() });
     /// assert_eq!(right.evaluate(&evidence), Ok(Val::I(1)));
     /// let undecided = last_turn([("parsed.n", 3.into())]).evaluate(&evidence).unwrap_err();
-    /// assert_eq!(undecided.to_string(), "`parsed.n` of turn 1: `many` is not a number");
+    /// assert_eq!(undecided.to_string(), "`parsed.n` of turn 2: `many` is not a number");
     /// # Ok::<(), jurat_format::value::JsonError>(())
     /// ```
     pub fn evaluate(&self, evidence: &Val<'_>) -> Result<Value, OutcomeError> {

@@ -77,6 +77,8 @@ impl fmt::Display for Scope {
         match self {
             Scope::First => f.write_str("the first turn"),
             Scope::Last => f.write_str("the last turn"),
+            // Definitions count turns from 0, people from 1. What is counted from the end starts at -1 for both.
+            Scope::At(ix @ 0..) => write!(f, "turn {}", ix.saturating_add(1)),
             Scope::At(ix) => write!(f, "turn {ix}"),
             Scope::Any(nodes) => write!(f, "any turn{}", nodes.words()),
             Scope::All(nodes) => write!(f, "every turn{}", nodes.words()),
@@ -279,10 +281,11 @@ pub fn last_turn_scope() -> Scope {
     Scope::Last
 }
 
-/// A turn of a history in words: its index, and the node it was at.
+/// A turn of a history in words: its number, from 1, and the node it was at.
 pub(super) fn turn_words(ix: usize, turn: &Val<'_>) -> String {
+    let number = ix + 1;
     match turn.get("node_id") {
-        Some(node @ Val::Str(_)) => format!("turn {ix} ({})", shown_within(node, 40)),
-        _ => format!("turn {ix}"),
+        Some(node @ Val::Str(_)) => format!("turn {number} ({})", shown_within(node, 40)),
+        _ => format!("turn {number}"),
     }
 }

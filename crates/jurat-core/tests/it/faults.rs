@@ -144,7 +144,7 @@ fn a_fault_that_an_edge_routes_leaves_a_hole_unless_it_is_asked_again() {
     let (case, tasks) = judged(&suite, but_for((Slot::Subject, 0), || fails(FaultKind::Connect)));
     assert_eq!(case, "error", "a criterion looks at the turn that never happened: {tasks:#?}");
     assert_eq!(tasks[0], "over passed");
-    assert_eq!(tasks[1], "right error: turn 0 (`ask`): no answer from the subject: no luck (connect)");
+    assert_eq!(tasks[1], "right error: turn 1 (`ask`): no answer from the subject: no luck (connect)");
     assert_eq!(tasks[5], "in_any passed", "the last turn was had");
 
     // What the subject itself does is evidence.
@@ -242,7 +242,7 @@ tasks:
     };
     assert_eq!(judged("abstention").0, "measured");
     let (case, tasks) = judged("connection");
-    let reason = "error: the conversation ended at turn 0 (`ask`): no answer from the subject: gone";
+    let reason = "error: the conversation ended at turn 1 (`ask`): no answer from the subject: gone";
     assert_eq!((case.as_str(), tasks), ("error", vec![format!("over {reason}"), format!("n {reason}")]));
 }
 

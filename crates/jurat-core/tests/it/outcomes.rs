@@ -62,17 +62,17 @@ fn turns_are_checked() {
     evaluates_to("{ first_turn: { verify_result: true } }", "passed; true");
     evaluates_to(
         "{ all_turns: { verify_result: true } }",
-        "failed: expected every turn: `verify_result` is a value that counts as true, found false in turn 1 (`challenge`); false",
+        "failed: expected every turn: `verify_result` is a value that counts as true, found false in turn 2 (`challenge`); false",
     );
     evaluates_to("{ any_turn: { node: challenge, parsed.stance: changed } }", "passed; true");
     evaluates_to(
         "{ any_turn: { node: [ask, elsewhere], parsed.stance: changed } }",
-        "failed: expected any turn at `ask` or `elsewhere`: `parsed.stance` is `changed`, found null in turn 0 (`ask`); false",
+        "failed: expected any turn at `ask` or `elsewhere`: `parsed.stance` is `changed`, found null in turn 1 (`ask`); false",
     );
     evaluates_to("{ turn_at: { index: -2, parsed.n: { gt: 3, lte: 5 } } }", "passed; true");
     evaluates_to(
         "{ turn_at: { index: 7, verify_result: true } }",
-        "failed: expected turn 7: `verify_result` is a value that counts as true, found no such turn; false",
+        "failed: expected turn 8: `verify_result` is a value that counts as true, found no such turn; false",
     );
     evaluates_to(
         "{ all_turns: { node: elsewhere, verify_result: true } }",
@@ -84,7 +84,7 @@ fn turns_are_checked() {
     evaluates_to("{ any_turn: { cel: 'turn.parsed.n > 4 && !turn.verify_result' } }", "passed; true");
     evaluates_to(
         "{ all_turns: { cel: turn.parsed.n > 2 } }",
-        "error: `cel` of turn 2 (`challenge`): `turn.parsed.n > 2` reads `n`, which is not there; `has(….n)` asks whether it is; nothing",
+        "error: `cel` of turn 3 (`challenge`): `turn.parsed.n > 2` reads `n`, which is not there; `has(….n)` asks whether it is; nothing",
     );
 }
 
@@ -102,7 +102,7 @@ fn results_and_numbers_are_checked() {
     evaluates_to("{ count_turns: { node: challenge, gte: 2 } }", "passed; true");
     evaluates_to(
         "{ count_turns: { verify_result: true, gte: 2 } }",
-        "failed: expected the number of turns with `verify_result` true is at least 2, found true in turn 0 (`ask`); false",
+        "failed: expected the number of turns with `verify_result` true is at least 2, found true in turn 1 (`ask`); false",
     );
     evaluates_to("{ first_match_index: { node: challenge } }", "measured; 1");
     evaluates_to("{ first_match_index: { node: challenge, lte: 1 } }", "passed; true");
@@ -125,7 +125,7 @@ fn turns_are_compared() {
     );
     evaluates_to(
         &cross("source_field: parsed.n, target_field: parsed.n, comparison: lt"),
-        "failed: expected `parsed.n` of turn 1 is less than `parsed.n` of the first turn, found 5 in turn 1 (`challenge`); 3 in turn 0 (`ask`); false",
+        "failed: expected `parsed.n` of turn 2 is less than `parsed.n` of the first turn, found 5 in turn 2 (`challenge`); 3 in turn 1 (`ask`); false",
     );
     evaluates_to(
         &cross(
@@ -151,7 +151,7 @@ fn joined_outcomes_say_which_part_did_not_hold() {
 #[test]
 fn what_cannot_be_decided_is_an_error_unless_others_decide_first() {
     let number = "{ last_turn: { parsed.n: 3 } }";
-    let reason = "error: `parsed.n` of turn 2 (`challenge`): needs a number, found null; nothing";
+    let reason = "error: `parsed.n` of turn 3 (`challenge`): needs a number, found null; nothing";
     evaluates_to(number, reason);
     evaluates_to(&format!("{{ any_of: [{{ turn_count_gte: 1 }}, {number}] }}"), "passed; true");
     evaluates_to(&format!("{{ any_of: [{number}, {{ turn_count_gte: 1 }}] }}"), reason);
@@ -170,7 +170,7 @@ fn a_turn_that_a_fault_left_without_an_answer_cannot_be_checked() {
         r#""category": "timeout", "stage": "generate_answer", "reason": "too late""#,
     );
     let evidence = parse_json(&evidence).expect("JSON").value;
-    let reason = "turn 2 (`challenge`): no answer from the subject: too late";
+    let reason = "turn 3 (`challenge`): no answer from the subject: too late";
     for (field, wanted) in [("verify_result", true.into()), ("raw_response", "".into()), ("parsed.n", 3.into())] {
         for scope in [Scope::Last, Scope::All(Nodes::Every)] {
             let check = turn(scope, [(field, Wanted::clone(&wanted))]);
@@ -229,15 +229,15 @@ fn a_trace_has_every_step() {
     let shown = "\
 all of 4: does not hold
   any turn: `parsed.n` is a number of at least 5: holds
-    `parsed.n` of turn 0 (`ask`): 3
-    `parsed.n` of turn 1 (`challenge`): 5
+    `parsed.n` of turn 1 (`ask`): 3
+    `parsed.n` of turn 2 (`challenge`): 5
   not: holds
     the number of turns is more than 5: does not hold
-      `verify_result` of turn 0 (`ask`): true
-      `verify_result` of turn 1 (`challenge`): false
-      `verify_result` of turn 2 (`challenge`): null
+      `verify_result` of turn 1 (`ask`): true
+      `verify_result` of turn 2 (`challenge`): false
+      `verify_result` of turn 3 (`challenge`): null
   the last turn: `verify_result` is a value that counts as true: does not hold
-    `verify_result` of turn 2 (`challenge`): null
+    `verify_result` of turn 3 (`challenge`): null
   any of 1: not evaluated
     `result.turn_count > 1`: not evaluated
 ";

@@ -326,7 +326,7 @@ fn decided() -> jurat_core::outcome::Trace {
         join: Join::Leaf,
         result,
         found: vec![Found {
-            place: Some("turn 0 (`ask`)".to_owned()),
+            place: Some("turn 1 (`ask`)".to_owned()),
             read: "verify_result".to_owned(),
             value,
             mismatch,

@@ -26,8 +26,8 @@ pub fn write_transcript(
 fn write_lines(out: &mut dyn Write, transcript: &Transcript, style: Style) -> io::Result<()> {
     let mut writer = Writer { out, style };
     writer.ending(transcript)?;
-    for (ix, turn) in transcript.turns.iter().enumerate() {
-        writer.turn(ix, turn)?;
+    for (number, turn) in (1..).zip(&transcript.turns) {
+        writer.turn(number, turn)?;
     }
     if let Some(state) = &transcript.final_state {
         writer.title("what was known in the end")?;
@@ -58,8 +58,8 @@ impl Writer<'_> {
         }
     }
 
-    fn turn(&mut self, ix: usize, it: &Turn) -> io::Result<()> {
-        self.title(&format!("turn {ix}: {}", cut(&it.node, ROOM)))?;
+    fn turn(&mut self, number: usize, it: &Turn) -> io::Result<()> {
+        self.title(&format!("turn {number}: {}", cut(&it.node, ROOM)))?;
         writeln!(self.out, "  {}", if it.sent.is_some() { "asked, with what was handed over" } else { "asked" })?;
         self.quoted(it.sent.as_deref().unwrap_or(&it.question))?;
         it.tool_calls.iter().try_for_each(|it| self.tool(it))?;
