@@ -128,6 +128,11 @@ impl Pair {
         (self.id != "c-20").then_some(score(&self.new)? - score(&self.base)?)
     }
 
+    /// How it ended in NEW; in BASE, where NEW lacks it.
+    fn shown(&self) -> &Ended {
+        self.new.as_ref().or(self.base.as_ref()).expect("a side has it")
+    }
+
     fn is_changed(&self) -> bool {
         matches!(self.change(), "regression" | "fix" | "unknown")
     }
@@ -217,7 +222,36 @@ fn queries_of_a_comparison_find_what_a_filter_over_both_runs_finds() {
     });
     compared.finds("-(change:same OR change:regression)", |it| !matches!(it.change(), "same" | "regression"));
     compared.finds("c-1", |it| it.id.starts_with("c-1"));
+    // Terms of one run are about NEW; about BASE, where NEW lacks the case.
+    for word in ["passed", "failed", "error"] {
+        compared.finds(&format!("verdict:{word}"), |it| it.shown().verdict == word);
+        compared.finds(&format!("verdict!={word}"), |it| it.shown().verdict != word);
+    }
+    compared.finds("task:right=failed", |it| it.shown().tasks["right"] == "failed");
+    compared.finds("task:said_so=error change:unknown", |it| it.shown().tasks["said_so"] == "error");
+    compared.finds("score:quality>=0.5", |it| it.shown().score.is_some_and(|it| it >= 0.5));
+    compared.finds("score:quality!=0.5", |it| it.shown().score.is_some_and(|it| it != 0.5));
+    compared.finds("(verdict:passed OR change:only_base)", |it| {
+        it.shown().verdict == "passed" || it.change() == "only_base"
+    });
     assert_eq!(compared.found("C-1"), Vec::<String>::new(), "a capital is meant");
+}
+
+#[test]
+fn one_query_lists_the_cases_of_several_runs() {
+    let compared = Compared::start();
+    let base = compared.address.split_once("base=").and_then(|it| it.1.split_once('&')).expect("there is one").0;
+    let page = compared.viewer.page(&format!("{}&new={base}&q=verdict:failed", compared.address));
+    assert_eq!(page.matches("<form class=\"filter\"").count(), 1, "{page}");
+    let of_new = compared.pairs.iter().filter(|it| it.shown().verdict == "failed").count();
+    // The other NEW is BASE itself.
+    let of_base = compared.pairs.iter().filter_map(|it| it.base.as_ref()).filter(|it| it.verdict == "failed").count();
+    for (ix, n) in [(1, of_new), (2, of_base)] {
+        let list = page.split_once(&format!("id=\"cases-{ix}\"")).expect("it is listed").1;
+        let list = list.split_once("</table>").expect("there are rows").0;
+        assert_eq!(list.matches("data-row").count(), n, "NEW {ix}: {list}");
+    }
+    assert!(page.contains("q=change:regression#cases-1"), "{page}");
 }
 
 #[test]
@@ -244,7 +278,11 @@ fn what_is_wrong_with_a_query_of_a_comparison_is_marked() {
     let page = wrong("change:regresion");
     assert!(page.contains("<mark>") && page.contains("Is this meant?") && page.contains("change:regression"), "{page}");
     assert!(wrong("change:rigth=fix").contains("change:right=fix"));
-    assert!(wrong("verdict:failed").contains("a comparison has no key"));
+    assert!(wrong("verdct:failed").contains("verdict:failed"));
+    assert!(wrong("verdict:faild").contains("verdict:failed"));
+    assert!(wrong("task:rigth=failed").contains("task:right=failed"));
+    assert!(wrong("human:pass").contains("a comparison has no key"));
+    assert!(wrong("row.note=so").contains("a comparison has no key"));
     assert!(wrong("group:land=de").contains("group:lang=de"));
     assert!(wrong("subject:x").contains("not paired by subject"));
     assert!(wrong("delta:right<low").contains("is not a number"));

@@ -21,6 +21,8 @@ use crate::RunError;
 use crate::judge_definition::judge_parts;
 use crate::stopping::StoppingRecord;
 use crate::tally::{latency, taken};
+use crate::view::query::syntax::WrittenTerm;
+use crate::view::query::{QueryProblem, TermCases, cases_of_term};
 use crate::view::{Detailed, RunView, ViewError};
 
 /// A run, or some of its variants.
@@ -214,6 +216,10 @@ impl Table for RunTable {
             }
         }
         Ok(rows)
+    }
+
+    fn cases_of_term(&self, query: &str, term: &WrittenTerm) -> Result<Result<TermCases, QueryProblem>, ViewError> {
+        cases_of_term(&self.view, query, term)
     }
 
     fn codes(&self, column: Column) -> Result<Vec<Option<Code>>, ViewError> {

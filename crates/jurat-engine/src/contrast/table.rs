@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::stopping::StoppingRecord;
 use crate::view::ViewError;
+use crate::view::query::syntax::WrittenTerm;
+use crate::view::query::{QueryProblem, TermCases};
 
 /// A side as columns over its cases. The number of a case is that of its row times the number of variants, plus that of its variant.
 pub(super) trait Table {
@@ -47,6 +49,12 @@ pub(super) trait Table {
 
     /// The rows without an `id`: their content is their id.
     fn nameless(&self) -> Result<HashSet<u64>, ViewError>;
+
+    /// The cases for which a term of a query holds. A baseline cannot be asked.
+    fn cases_of_term(&self, query: &str, term: &WrittenTerm) -> Result<Result<TermCases, QueryProblem>, ViewError> {
+        let message = "this is about cases of a run, and a baseline has none";
+        Ok(Err(QueryProblem::new(query, term.at.clone(), message)))
+    }
 
     fn codes(&self, column: Column) -> Result<Vec<Option<Code>>, ViewError>;
 

@@ -153,9 +153,13 @@ impl PairedUnits {
         Some(UnitCases { first: u64::from(unit.row(side)?) * table.n_variants() as u64, variants })
     }
 
+    fn counts_case(&self, side: usize, case: u64) -> bool {
+        !self.dropped[side].contains(&case)
+    }
+
     fn codes(&self, unit: &PairedUnit, tables: Tables<'_>, side: usize) -> Result<UnitCodes, ViewError> {
         let numbers = self.cases(unit, tables[side], side).into_iter().flat_map(UnitCases::numbers);
-        let counted = numbers.filter(|it| !self.dropped[side].contains(it));
+        let counted = numbers.filter(|it| self.counts_case(side, *it));
         counted.map(|case| Ok((case, tables[side].codes_of(case)?))).collect::<Result<_, _>>().map(UnitCodes)
     }
 }

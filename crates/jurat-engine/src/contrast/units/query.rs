@@ -9,6 +9,7 @@ use crate::contrast::CompareError;
 use crate::contrast::contrasting::mean_score;
 use crate::contrast::pairing::Column;
 use crate::contrast::selection::Group;
+use crate::contrast::spending::UnitCases;
 use crate::contrast::table::TaskInfo;
 use crate::view::ViewError;
 use crate::view::query::operand::{Glob, Unit, needles};
@@ -31,8 +32,24 @@ impl From<ViewError> for FindError {
     }
 }
 
-/// Keys that are about two sides.
+/// Keys that are about units.
 const KEYS: [&str; 7] = ["change", "delta", "cause", "id", "group", "subject", "prompt"];
+
+/// Keys that are about cases of one run: of NEW, or of BASE where NEW lacks the unit.
+const OF_CASES: [&str; 12] = [
+    "verdict",
+    "task",
+    "label",
+    "score",
+    "replicate",
+    "took",
+    "cost",
+    "tokens",
+    "latency",
+    "requests",
+    "reused",
+    "flaky",
+];
 
 pub(super) fn find(units: &PairedUnits, tables: Tables<'_>, query: &str) -> Result<FoundUnits, FindError> {
     let written = Written::parse(query)?;
@@ -79,6 +96,9 @@ impl Meaning<'_> {
         if key.text == "delta" {
             return self.delta(term);
         }
+        if OF_CASES.contains(&key.text.as_str()) {
+            return self.of_cases(term);
+        }
         self.reading.is_or_not(term)?;
         let found = match key.text.as_str() {
             "change" => self.change(term)?,
@@ -103,10 +123,28 @@ impl Meaning<'_> {
     }
 
     fn unknown_key(&self, key: &Spanned) -> QueryProblem {
-        let names = listed_all(KEYS.iter().copied());
-        let message =
-            format!("a comparison has no key `{}`; it has {names}, and a text is looked for in ids", key.text);
-        self.reading.problem(key, message).meant(nearest(&key.text, KEYS.iter().copied()).map(str::to_owned))
+        let keys = || KEYS.into_iter().chain(OF_CASES);
+        let message = format!(
+            "a comparison has no key `{}`; it has {}, and a text is looked for in ids",
+            key.text,
+            listed_all(keys())
+        );
+        self.reading.problem(key, message).meant(nearest(&key.text, keys()).map(str::to_owned))
+    }
+
+    /// The units with a case for which a term of one run holds.
+    fn of_cases(&self, term: &WrittenTerm) -> Result<Mask, FindError> {
+        let of_side = |side: usize| self.tables[side].cases_of_term(self.reading.query, term);
+        let new = of_side(1)??;
+        // A word that NEW knows and BASE does not finds nothing in BASE.
+        let lacks_new = self.units.units.iter().any(|it| it.row(1).is_none());
+        let base = if lacks_new { of_side(0)?.ok() } else { None };
+        let found = self.of(|unit| {
+            let (side, cases) = if unit.row(1).is_some() { (1, Some(&new)) } else { (0, base.as_ref()) };
+            let mut numbers = self.units.cases(unit, self.tables[side], side).into_iter().flat_map(UnitCases::numbers);
+            cases.is_some_and(|it| numbers.any(|case| self.units.counts_case(side, case) && it.mask.has(case as u32)))
+        });
+        Ok(if new.is_turned { found.not() } else { found })
     }
 
     /// The values of a term, of a closed list.

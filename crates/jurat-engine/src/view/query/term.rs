@@ -5,7 +5,7 @@ use jurat_format::problem::{listed_all, nearest};
 use jurat_format::value::FieldPath;
 use jurat_store::run::{CaseTexts, Code, Column};
 
-use super::columns::Columns;
+use super::columns::{ColumnCache, Columns};
 use super::mask::Mask;
 use super::operand::{Bound, Glob, Needle, Unit, needles};
 use super::reading::Reading;
@@ -131,6 +131,35 @@ pub(super) struct Meaning<'m> {
     pub(super) reading: Reading<'m>,
     pub(super) view: &'m RunView,
     pub(super) columns: &'m Columns<'m>,
+}
+
+/// The cases for which a term holds, before `!=` turns it.
+#[derive(Debug)]
+pub(crate) struct TermCases {
+    pub(crate) mask: Mask,
+    /// Whether the term means the other cases.
+    pub(crate) is_turned: bool,
+}
+
+/// The cases of a run that a term of a query means, for terms that columns decide.
+pub(crate) fn cases_of_term(
+    view: &RunView,
+    query: &str,
+    term: &WrittenTerm,
+) -> Result<Result<TermCases, QueryProblem>, ViewError> {
+    let cache = ColumnCache::default();
+    let meaning = Meaning { reading: Reading { query }, view, columns: &cache.of(view)? };
+    Ok(match meaning.test(term)? {
+        Err(problem) => Err(problem),
+        Ok(Test::Row(_)) => {
+            Err(QueryProblem::new(query, term.at.clone(), "this looks into each case: it is for the cases of one run"))
+        }
+        Ok(Test::Column(test)) => Ok(TermCases {
+            // A number knows `!=` itself: what has none is neither equal nor unequal.
+            is_turned: term.operator == Operator::IsNot && !test.has_bound(),
+            mask: test.mask(view, meaning.columns)?,
+        }),
+    })
 }
 
 impl Meaning<'_> {

@@ -13,7 +13,7 @@ use crate::part::{diff, query, verdict};
 use crate::route::{Compare, CompareCase, Route, VariantName};
 
 /// What a query of a comparison can say.
-pub(super) const EXAMPLES: [query::Example; 8] = [
+pub(super) const EXAMPLES: [query::Example; 9] = [
     ("change:regression,fix", "how the case stands to BASE: any of these"),
     (
         "change:unknown,only_base,only_new,changed,same",
@@ -22,27 +22,27 @@ pub(super) const EXAMPLES: [query::Example; 8] = [
     ("change:tone=regression", "how a task stands to BASE"),
     ("delta:quality<-0.1", "how far the score of a task moved; its pass rate, where it has no score"),
     ("cause:evidence,definition,judge,fault", "why the case ended otherwise"),
+    ("verdict:failed  task:tone=error  cost>0.01", "what a case of NEW is, in the words of the cases of a run"),
     ("id:abc*  group:lang=de  subject:gpt-5  prompt:short", "which cases"),
     ("refund  \"two words\"", "a text in ids"),
     ("-cause:judge  (a OR b)", "not; one of several"),
 ];
 
 pub(super) fn list(page: &ComparePage<'_>, contrast: &Contrast, listed: &Listed) -> Markup {
-    let is_only = page.is_served && page.listed.len() == 1;
     html! {
         div.head {
-            h3 id=[is_only.then_some("cases")] { "Cases" @if page.wanted.q.is_empty() { " that changed" } }
-            @if is_only { (form(&page.wanted, false)) }
+            h3 id=[page.is_served.then(|| anchor(page, contrast))] { "Cases" @if page.wanted.q.is_empty() { " that changed" } }
+            @if page.is_served && page.listed.len() == 1 { (form(&page.wanted, false)) }
         }
-        @if is_only {
-            (chips(page, &listed.counts))
+        @if page.is_served {
+            (chips(page, contrast, &listed.counts))
             @if !page.wanted.q.is_empty() { (query::terms(&listed.terms, |q| with(page, q))) }
         }
         @if listed.n_fitting == 0 {
             p.about { @if !page.wanted.q.is_empty() { "No case fits this query." } @else { "No case changed." } }
         } @else if listed.rows.is_empty() {
             (count(page, listed))
-            p.about { "This page is behind the last one. " a href={ (with(page, page.wanted.q.clone())) "#cases" } { "To the first page" } }
+            p.about { "This page is behind the last one. " a href={ (with(page, page.wanted.q.clone())) "#" (anchor(page, contrast)) } { "To the first page" } }
         } @else {
             (count(page, listed))
             div.scroll tabindex="0" role="region" aria-label="Cases compared" {
@@ -59,9 +59,14 @@ pub(super) fn list(page: &ComparePage<'_>, contrast: &Contrast, listed: &Listed)
                     tbody { @for unit in &listed.rows { (row(page, contrast, unit)) } }
                 }
             }
-            (pager(page, listed))
+            (pager(page, contrast, listed))
         }
     }
+}
+
+/// The place of the cases of one NEW in the page.
+pub(super) fn anchor(page: &ComparePage<'_>, contrast: &Contrast) -> String {
+    if page.listed.len() == 1 { "cases".to_owned() } else { format!("cases-{}", contrast.new) }
 }
 
 pub(super) fn form(wanted: &Compare, is_wrong: bool) -> Markup {
@@ -70,6 +75,19 @@ pub(super) fn form(wanted: &Compare, is_wrong: bool) -> Markup {
             input type="hidden" name="base" value=(wanted.base);
             @for new in &wanted.new { input type="hidden" name="new" value=(new); }
             input type="search" name="q" value=(wanted.q) placeholder="change:tone=regression -cause:judge" aria-label="Search the cases" autocomplete="off" autocapitalize="off" spellcheck="false" aria-invalid=[is_wrong.then_some("true")];
+        }
+    }
+}
+
+/// Where a page has the first cases of several NEWs, or of a file.
+fn first_ones(page: &ComparePage<'_>, contrast: &Contrast) -> Markup {
+    let new = page.wanted.new.get(contrast.new.saturating_sub(1)).cloned();
+    let alone = Route::Compare(Compare { new: new.into_iter().collect(), from: 0, ..page.wanted.clone() });
+    html! {
+        p.hint {
+            "The first " (ROWS) ". "
+            @if page.is_served { a href={ (alone) "#cases" } { "Compare this run alone with BASE" } " to see all." }
+            @else { "Compare this run alone with BASE to see all." }
         }
     }
 }
@@ -91,10 +109,10 @@ fn count(page: &ComparePage<'_>, listed: &Listed) -> Markup {
 }
 
 /// Selections that are one click away, each with its number.
-fn chips(page: &ComparePage<'_>, counts: &UnitCounts) -> Markup {
+fn chips(page: &ComparePage<'_>, contrast: &Contrast, counts: &UnitCounts) -> Markup {
     let chip = |q: String, words: Markup, n: u64| {
         let is_current = page.wanted.q == q;
-        html! { a.chip href={ (with(page, q)) "#cases" } aria-current=[is_current.then_some("true")] { (words) " " strong { (grouped(n)) } } }
+        html! { a.chip href={ (with(page, q)) "#" (anchor(page, contrast)) } aria-current=[is_current.then_some("true")] { (words) " " strong { (grouped(n)) } } }
     };
     let changed = counts.kinds.iter().filter(|it| it.0.is_change()).map(|it| it.1).sum();
     html! {
@@ -189,9 +207,9 @@ fn answer(change: &Change) -> Markup {
     }
 }
 
-fn pager(page: &ComparePage<'_>, listed: &Listed) -> Markup {
+fn pager(page: &ComparePage<'_>, contrast: &Contrast, listed: &Listed) -> Markup {
     if page.listed.len() > 1 || !page.is_served {
-        return html! { @if listed.n_fitting > ROWS as u64 { p.hint { "The first " (ROWS) ". Compare this run alone with BASE to see all." } } };
+        return html! { @if listed.n_fitting > ROWS as u64 { (first_ones(page, contrast)) } };
     }
     let (from, n) = (page.wanted.from, listed.rows.len() as u64);
     let at = |from: u64| Route::Compare(Compare { from, ..page.wanted.clone() });

@@ -7,6 +7,7 @@ use jurat_report::{counted, grouped, rate, score};
 use maud::{Markup, html};
 
 use super::ComparePage;
+use super::cases::anchor;
 use crate::changes::of_task;
 use crate::part::bar::place;
 use crate::part::text::line;
@@ -74,8 +75,8 @@ fn line_row(page: &ComparePage<'_>, contrast: &Contrast, it: &Line, widest: f64)
             _ => None,
         };
         html! {
-            @match q.filter(|_| n > 0 && page.is_served && page.listed.len() == 1) {
-                Some(q) => a href={ (Route::Compare(Compare { q, from: 0, ..page.wanted.clone() })) "#cases" } { (grouped(n)) },
+            @match q.filter(|_| n > 0 && page.is_served) {
+                Some(q) => a href={ (Route::Compare(Compare { q, from: 0, ..page.wanted.clone() })) "#" (anchor(page, contrast)) } { (grouped(n)) },
                 None => (grouped(n)),
             }
         }

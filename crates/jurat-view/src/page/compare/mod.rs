@@ -49,6 +49,7 @@ pub(crate) fn page(page: &ComparePage<'_>) -> Markup {
     let ComparePage { wanted, comparison, listed, .. } = page;
     compared(wanted, comparison).page(&html! {
         (head(comparison))
+        @if listed.len() > 1 { div.head { p.about { "The cases of each NEW" } (cases::form(wanted, false)) } }
         @for (contrast, listed) in comparison.contrasts.iter().zip(*listed) { (contrast_part(page, contrast, listed)) }
         @if comparison.ranking.is_some() { (ranking(comparison)) }
     })
