@@ -12,7 +12,7 @@ use jurat_format::fields::Fields;
 use jurat_format::form::{Form, Key};
 use jurat_format::problem::{Problem, listed_all, nearest};
 use jurat_format::reader::Reading;
-use jurat_format::shape;
+use jurat_format::shape::{self, Tree};
 use jurat_format::value::{Content, FieldPath, Node, Span, Spanned, Val, Value};
 
 pub use crate::filled::FilledValue;
@@ -98,17 +98,18 @@ const ITEM_FIELD_PATH: Field<Spanned<FieldPath>> =
     Field::optional("item_field_path", shape::PATH, "a path inside each item, when the value is a list")
         .or(&["item_context_path"])
         .or_null();
-pub(crate) const OPERATOR: Key = Key::optional("operator", Form::Defined("operator"), "the comparison to make");
-pub(crate) const EXPECTED_VALUE: Key = Key::optional(
+pub(crate) const OPERATOR: Field<Tree> =
+    Field::optional("operator", shape::tree(Form::Defined("operator")), "the comparison to make");
+pub(crate) const EXPECTED_VALUE: Field<Tree> = Field::optional(
     "expected_value",
-    Form::Any,
+    shape::tree(Form::Any),
     "what to compare with; `${path}` alone is the value at that path, and in a text, a list or an object it is filled in; `{jinja: …}` is a Jinja template",
 );
 const MISSING: Defaulted<WhenMissing> =
     Field::optional("missing", shape::choice(), "the result when the path finds nothing").default_choice("error");
 
 /// The keys of a comparison; they stand beside the kind of a task, or inside `assert`.
-pub(crate) const KEYS: [Key; 5] = [FIELD_PATH.key, ITEM_FIELD_PATH.key, OPERATOR, EXPECTED_VALUE, MISSING.key];
+pub(crate) const KEYS: [Key; 5] = [FIELD_PATH.key, ITEM_FIELD_PATH.key, OPERATOR.key, EXPECTED_VALUE.key, MISSING.key];
 
 /// Reads the comparison among the keys of an object; `None` when there is none, or when it cannot be read.
 pub(crate) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<TaskComparison> {

@@ -137,7 +137,8 @@ const REASONING: Field<()> = Field::optional(
 )
 .default_words("as the provider does");
 
-const PROVIDER_AND_MODEL: Key = Key::required("model", Form::Text, "`provider/model`");
+const PROVIDER_AND_MODEL: Field<Spanned<String>> =
+    Field::required("model", Shape::new(Form::Text, provider_and_model), "`provider/model`");
 const BASE_URL: Field<String> =
     Field::optional("base_url", SOME_TEXT, "the address of the endpoint").default_words("the provider's usual address");
 const API_KEY_ENV: Field<String> =
@@ -256,7 +257,7 @@ static SETTINGS: [Setting; 19] = [
 ];
 
 static KEYS: [Key; SETTINGS.len() + 1] = {
-    let mut keys = [PROVIDER_AND_MODEL; SETTINGS.len() + 1];
+    let mut keys = [PROVIDER_AND_MODEL.key; SETTINGS.len() + 1];
     let mut ix = 0;
     while ix < SETTINGS.len() {
         keys[ix + 1] = SETTINGS[ix].key;
@@ -314,7 +315,7 @@ pub(crate) fn read(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Op
     if let (Some(request), Some(response)) = (&settings.request, &settings.response) {
         reading.problems_of(application::mismatch(request, response));
     }
-    let model = fields.node(&PROVIDER_AND_MODEL).and_then(|it| provider_and_model(reading, role, it))?;
+    let model = fields.read_as(reading, role, &PROVIDER_AND_MODEL)?;
     Some(Model { model, settings })
 }
 

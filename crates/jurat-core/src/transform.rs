@@ -15,7 +15,7 @@ use std::sync::Arc;
 use jurat_compare::expression::Expression;
 use jurat_format::codes;
 use jurat_format::field::Field;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
@@ -57,11 +57,11 @@ const EVALUATE: Field<Spanned<String>> = Field::optional(
     shape::TEXT,
     "takes what this evaluator of the suite returns, which gets the value as `output`",
 );
-const OTHERWISE: Key =
-    Key::optional("otherwise", Form::Any, "the value where nothing is found; without it the case is an error");
+const OTHERWISE: Field<Value> =
+    Field::optional("otherwise", shape::VALUE, "the value where nothing is found; without it the case is an error");
 
 static TRANSFORM: Object =
-    Object { what: "a transform", keys: &[PATH.key, REGEX.key, CEL.key, EVALUATE.key, OTHERWISE] };
+    Object { what: "a transform", keys: &[PATH.key, REGEX.key, CEL.key, EVALUATE.key, OTHERWISE.key] };
 
 pub(crate) const SHAPE: Shape<Transform> = Shape::new(Form::Object(&TRANSFORM), read);
 
@@ -87,7 +87,7 @@ fn read(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Transform
         (.., Some(evaluator)) => Taking::Evaluator(evaluator),
         _ => return None,
     };
-    let otherwise = fields.node(&OTHERWISE).map(|it| it.to_val().into_owned());
+    let otherwise = fields.read(reading, &OTHERWISE);
     Some(Transform { taking, otherwise, span: node.span })
 }
 

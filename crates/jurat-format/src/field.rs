@@ -57,6 +57,15 @@ pub struct Defaulted<V> {
     pub value: V,
 }
 
+// Derived, these would want the value to be `Copy`, which is never there.
+impl<V> Copy for Field<V> {}
+
+impl<V> Clone for Field<V> {
+    fn clone(&self) -> Field<V> {
+        *self
+    }
+}
+
 impl<V> Field<V> {
     pub const fn required(name: &'static str, shape: Shape<V>, doc: &'static str) -> Field<V> {
         Field { key: Key::required(name, shape.form, doc), read: shape.read }
@@ -69,6 +78,15 @@ impl<V> Field<V> {
     /// Reads a value that stands in no object with this field.
     pub fn read_node(&self, reading: &mut Reading<'_>, node: &Node<'_>) -> Option<V> {
         (self.read)(reading, &self.key.quoted(), node)
+    }
+
+    pub const fn name(&self) -> &'static str {
+        self.key.name
+    }
+
+    /// Its name as problems show it.
+    pub fn quoted(&self) -> String {
+        self.key.quoted()
     }
 
     /// The field with other spellings that are read too.
@@ -153,25 +171,31 @@ const fn is_same(one: &str, other: &str) -> bool {
     ix == one.len() && ix == other.len()
 }
 
-/// Something that names a key of an object.
+/// Something that is declared as a key of an object.
 pub trait Named {
-    fn key_name(&self) -> &'static str;
+    fn key(&self) -> &Key;
 }
 
 impl Named for Key {
-    fn key_name(&self) -> &'static str {
-        self.name
+    fn key(&self) -> &Key {
+        self
+    }
+}
+
+impl<N: Named> Named for &N {
+    fn key(&self) -> &Key {
+        (*self).key()
     }
 }
 
 impl<V> Named for Field<V> {
-    fn key_name(&self) -> &'static str {
-        self.key.name
+    fn key(&self) -> &Key {
+        &self.key
     }
 }
 
 impl<V> Named for Defaulted<V> {
-    fn key_name(&self) -> &'static str {
-        self.key.name
+    fn key(&self) -> &Key {
+        &self.key
     }
 }

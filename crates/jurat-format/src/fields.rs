@@ -70,7 +70,7 @@ impl<'n, 'a> Fields<'n, 'a> {
 
     /// The value of a field that problems name in another way than by its key.
     pub fn read_as<V>(&self, reading: &mut Reading<'_>, what: &str, field: &Field<V>) -> Option<V> {
-        (field.read)(reading, what, self.node(&field.key)?)
+        (field.read)(reading, what, self.node(field)?)
     }
 
     /// The value of a field, or its default.
@@ -80,12 +80,13 @@ impl<'n, 'a> Fields<'n, 'a> {
 
     /// The value of a field that problems name in another way than by its key, or its default.
     pub fn value_as<V: Clone>(&self, reading: &mut Reading<'_>, what: &str, field: &Defaulted<V>) -> V {
-        let read = self.node(&field.key).and_then(|it| (field.read)(reading, what, it));
+        let read = self.node(field).and_then(|it| (field.read)(reading, what, it));
         read.unwrap_or_else(|| field.value.clone())
     }
 
     /// The value of a key as it is written.
-    pub fn node(&self, key: &Key) -> Option<&'n Node<'a>> {
+    pub fn node(&self, key: &impl Named) -> Option<&'n Node<'a>> {
+        let key = key.key();
         let node = self.found.iter().find(|(it, ..)| it.name == key.name).map(|(_, _, node)| *node);
         node.filter(|it| !(key.or_null && it.is_null()))
     }
@@ -129,7 +130,7 @@ impl<'n, 'a> Fields<'n, 'a> {
 
     /// Where the key itself stands.
     pub fn key_span(&self, key: &impl Named) -> Option<Span> {
-        self.found.iter().find(|(it, ..)| it.name == key.key_name()).map(|(_, span, _)| *span)
+        self.found.iter().find(|(it, ..)| it.name == key.key().name).map(|(_, span, _)| *span)
     }
 
     /// The place to point at when the object as a whole is meant: its first line is enough.
@@ -137,7 +138,8 @@ impl<'n, 'a> Fields<'n, 'a> {
         self.found.first().map_or(self.span, |(_, span, _)| *span)
     }
 
-    pub fn missing(&self, key: &Key) -> Problem {
+    pub fn missing(&self, key: &impl Named) -> Problem {
+        let key = key.key();
         let message = format!("{} needs `{}`", self.object.what, key.name);
         let problem = Problem::new(&codes::MISSING_KEY, message).at(self.span, format!("without `{}`", key.name));
         problem.help(format!("`{}` is {}", key.name, key.doc))
@@ -145,7 +147,7 @@ impl<'n, 'a> Fields<'n, 'a> {
 
     /// Whether an unknown key was probably meant to be this one: then one problem is enough.
     pub fn may_mean(&self, key: &impl Named) -> bool {
-        self.meant.contains(&key.key_name()) || (self.has_unknown && self.object.keys.len() == 1)
+        self.meant.contains(&key.key().name) || (self.has_unknown && self.object.keys.len() == 1)
     }
 }
 

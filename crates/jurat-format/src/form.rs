@@ -104,11 +104,11 @@ pub enum Form {
 }
 
 impl Key {
-    pub const fn required(name: &'static str, form: Form, doc: &'static str) -> Key {
+    pub(crate) const fn required(name: &'static str, form: Form, doc: &'static str) -> Key {
         Key { name, aliases: &[], doc, form, required: true, or_null: false, default: None }
     }
 
-    pub const fn optional(name: &'static str, form: Form, doc: &'static str) -> Key {
+    pub(crate) const fn optional(name: &'static str, form: Form, doc: &'static str) -> Key {
         Key { required: false, ..Key::required(name, form, doc) }
     }
 
@@ -121,7 +121,7 @@ impl Key {
         format!("`{}`", self.name)
     }
 
-    pub const fn or(self, aliases: &'static [&'static str]) -> Key {
+    pub(crate) const fn or(self, aliases: &'static [&'static str]) -> Key {
         Key { aliases, ..self }
     }
 
@@ -130,13 +130,8 @@ impl Key {
         Key { or_null: true, ..self }
     }
 
-    pub const fn default(self, default: DefaultValue) -> Key {
+    pub(crate) const fn default(self, default: DefaultValue) -> Key {
         Key { default: Some(default), ..self }
-    }
-
-    /// The key with words for what holds when it is absent.
-    pub const fn default_words(self, words: &'static str) -> Key {
-        self.default(DefaultValue::Words(words))
     }
 
     /// The JSON Schema of its value, with its meaning and its default.

@@ -3,7 +3,7 @@
 use crate::choice::Choice;
 use crate::form::Form;
 use crate::reader::Reading;
-use crate::value::{FieldPath, Node, Spanned};
+use crate::value::{FieldPath, Node, Spanned, Value};
 
 /// Reads a value; its second argument names the value in problems.
 pub type Read<V> = fn(&mut Reading<'_>, &str, &Node<'_>) -> Option<V>;
@@ -14,11 +14,42 @@ pub struct Shape<V> {
     pub read: Read<V>,
 }
 
+// Derived, these would want the value to be `Copy`, which is never there.
+impl<V> Copy for Shape<V> {}
+
+impl<V> Clone for Shape<V> {
+    fn clone(&self) -> Shape<V> {
+        *self
+    }
+}
+
 impl<V> Shape<V> {
     pub const fn new(form: Form, read: Read<V>) -> Shape<V> {
         Shape { form, read }
     }
 }
+
+/// A value that is read as the tree that it is: its object's reader takes it with [`Fields::node`](crate::fields::Fields::node), because what it means
+/// depends on other keys, or because its parts become parts of something else.
+#[derive(Debug)]
+pub enum Tree {}
+
+/// A value of this form that is read as a tree.
+pub const fn tree(form: Form) -> Shape<Tree> {
+    Shape::new(form, |_, _, _| None)
+}
+
+/// A value that is accepted in files of other programs and changes nothing.
+#[derive(Debug)]
+pub enum Unused {}
+
+/// A value of this form that changes nothing.
+pub const fn unused(form: Form) -> Shape<Unused> {
+    Shape::new(form, |_, _, _| None)
+}
+
+/// Any value.
+pub const VALUE: Shape<Value> = Shape::new(Form::Any, |_, _, node| Some(node.to_val().into_owned()));
 
 pub const TEXT: Shape<Spanned<String>> = Shape::new(Form::Text, text);
 

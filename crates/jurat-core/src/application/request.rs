@@ -4,10 +4,10 @@ use jurat_format::choices;
 use jurat_format::codes;
 use jurat_format::field::Field;
 use jurat_format::fields::Fields;
-use jurat_format::form::{DefaultValue, Form, Key, Object};
+use jurat_format::form::{DefaultValue, Form, Object};
 use jurat_format::problem::{Problem, listed_all};
 use jurat_format::reader::Reading;
-use jurat_format::shape::{self, Shape};
+use jurat_format::shape::{self, Shape, Tree};
 use jurat_format::value::{Context, Entry, FieldPath, Map, Node, Span, Spanned, Val, Value};
 
 use crate::prompt::{Hole, Prompt};
@@ -221,13 +221,17 @@ const PATH: Field<Spanned<String>> = Field::optional(
     shape::TEXT,
     "what comes after `base_url`; a value that fills a placeholder is one segment of it",
 );
-const QUERY: Key = Key::optional("query", Form::Map(&Form::Any), "the parameters of the query");
-const BODY: Key =
-    Key::optional("body", Form::Any, "the body: JSON in which texts are filled, or a text that is sent as it is");
-const FORM: Key = Key::optional("form", Form::Map(&Form::Any), "the fields of a form that is sent in place of `body`");
+const QUERY: Field<Tree> = Field::optional("query", shape::tree(Form::Map(&Form::Any)), "the parameters of the query");
+const BODY: Field<Tree> = Field::optional(
+    "body",
+    shape::tree(Form::Any),
+    "the body: JSON in which texts are filled, or a text that is sent as it is",
+);
+const FORM: Field<Tree> =
+    Field::optional("form", shape::tree(Form::Map(&Form::Any)), "the fields of a form that is sent in place of `body`");
 
 pub(crate) static REQUEST_OBJECT: Object =
-    Object { what: "the request of an application", keys: &[METHOD.key, PATH.key, QUERY, BODY, FORM] };
+    Object { what: "the request of an application", keys: &[METHOD.key, PATH.key, QUERY.key, BODY.key, FORM.key] };
 
 pub(crate) const REQUEST: Field<RequestText> = Field::optional(
     "request",
@@ -246,7 +250,7 @@ fn request(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Reques
     let mut reads = templates.reads;
     reads.sort_by_key(|it| it.span.range().start);
     let method = fields.read(reading, &METHOD).unwrap_or(Method::Post);
-    let conflict = |message: &str, key: &Key| {
+    let conflict = |message: &str, key: &Field<Tree>| {
         let span = fields.key_span(key).unwrap_or(fields.span);
         Problem::new(&codes::CONFLICT, message.to_owned()).at(span, "here")
     };
@@ -268,7 +272,7 @@ fn request(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Reques
 fn not_a_path(path: Option<&Prompt>, fields: &Fields<'_, '_>) -> Option<Problem> {
     let path = path.filter(|it| !it.text().starts_with('/') || it.text().contains(['#', ' ']))?;
     let message = format!("`path` must begin with `/` and have no space and no `#`, not `{}`", path.text());
-    Some(Problem::new(&codes::WRONG_VALUE, message).at(fields.node(&PATH.key)?.span, "here"))
+    Some(Problem::new(&codes::WRONG_VALUE, message).at(fields.node(&PATH)?.span, "here"))
 }
 
 fn is_known(path: &FieldPath) -> bool {

@@ -133,7 +133,7 @@ fn response(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Reply
         stream: fields.read(reading, &STREAM),
         end: fields.read(reading, &END),
     };
-    if paths.end.is_some() && fields.node(&STREAM.key).is_none() {
+    if paths.end.is_some() && fields.node(&STREAM).is_none() {
         let span = fields.key_span(&END).unwrap_or(fields.span);
         let problem = Problem::new(&codes::CONFLICT, "`end` is for a reply in pieces").at(span, "without `stream`");
         reading.problem(problem.help("add `stream: sse` or `stream: json_lines`, or remove `end`"));

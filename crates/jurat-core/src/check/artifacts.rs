@@ -123,7 +123,7 @@ enum ContentRule {
 fn output_artifact_present(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Arc<dyn Rule>> {
     let fields_of_artifacts = [&ARTIFACT_TYPE, &ARTIFACT_ID, &URI];
     let [artifact_type, artifact_id, uri] = fields_of_artifacts.map(|it| fields.read(reading, it));
-    if !fields_of_artifacts.iter().any(|it| fields.node(&it.key).is_some() || fields.may_mean(*it)) {
+    if !fields_of_artifacts.iter().any(|it| fields.node(&it).is_some() || fields.may_mean(*it)) {
         let message = "`output_artifact_present` needs `artifact_type`, `artifact_id` or `uri`";
         let problem = Problem::new(&codes::MISSING_KEY, message).at(fields.span, "which one?");
         reading.problem(problem.help("for example `artifact_type: openclaw_key_output`"));
@@ -152,11 +152,11 @@ fn workspace_file_present(
     if let Some((path, plain)) = path.as_ref().zip(plain.as_deref()) {
         refuse_no_file(reading, path, plain);
     }
-    reading.problems_of(fields.node(&RELATIVE_PATH.key).and_then(|it| no_path(&RELATIVE_PATH.key.quoted(), it)));
+    reading.problems_of(fields.node(&RELATIVE_PATH).and_then(|it| no_path(&RELATIVE_PATH.key.quoted(), it)));
     let exactly = fields.read(reading, &CONTAINS);
     let (all, any) = (fields.read(reading, &CONTAINS_ALL), fields.read(reading, &CONTAINS_ANY));
     for other in [CONTAINS_ALL.key, CONTAINS_ANY.key] {
-        if fields.node(&CONTAINS.key).is_some() && fields.node(&other).is_some() {
+        if fields.node(&CONTAINS).is_some() && fields.node(&other).is_some() {
             let help = "`contains` matches letter by letter, the others without regard to case and accents";
             conflict(reading, fields, (&CONTAINS.key, &other), help);
         }

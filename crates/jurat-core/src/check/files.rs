@@ -235,7 +235,7 @@ fn place(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Place> {
             return None;
         }
     }
-    match (fields.node(&PATH.key), fields.node(&WORKSPACE.key)) {
+    match (fields.node(&PATH), fields.node(&WORKSPACE)) {
         (Some(_), None) => fields.read(reading, &PATH).map(Place::Host),
         (None, Some(_)) => {
             let text = fields.read(reading, &WORKSPACE)?;
@@ -273,7 +273,7 @@ fn file_matches(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Ar
     if assertion.is_none() && schema.is_none() && reading.n_errors() == n_before {
         let message = "`file_matches` needs an `operator` or a `schema`";
         let help = "for example `operator: contains` with an `expected_value`";
-        missing(reading, fields, &[OPERATOR, SCHEMA.key], message, help);
+        missing(reading, fields, &[OPERATOR.key, SCHEMA.key], message, help);
     }
     Some(Arc::new(FileRule { place: place?, asks: Asks::Matches { assertion, schema } }))
 }

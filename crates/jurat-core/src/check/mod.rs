@@ -41,9 +41,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jurat_compare::Judgement;
+use jurat_format::field::Field;
 use jurat_format::fields::Fields;
-use jurat_format::form::Object;
+use jurat_format::form::{Form, Key, Object};
 use jurat_format::reader::Reading;
+use jurat_format::shape;
 use jurat_format::value::{Val, Value};
 
 use decision::Decided;
@@ -94,7 +96,7 @@ macro_rules! kind {
             object: jurat_format::form::Object {
                 what: concat!("a check `", $name, "`"),
                 keys: &[
-                    jurat_format::form::Key::required($crate::check::KIND, jurat_format::form::Form::Choice(&[$name]), $doc)
+                    $crate::check::kind_key(&[$name], $doc)
                     $(, $key)*
                 ],
             },
@@ -105,6 +107,11 @@ macro_rules! kind {
     };
 }
 use kind;
+
+/// The key with the name of the kind, which [`Check`]s are read by.
+const fn kind_key(names: &'static [&'static str], doc: &'static str) -> Key {
+    Field::required(KIND, shape::tree(Form::Choice(names)), doc).key
+}
 
 /// The key that names the kind of a check.
 pub(crate) const KIND: &str = "kind";

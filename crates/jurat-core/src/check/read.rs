@@ -90,7 +90,7 @@ pub(super) fn required_comparison(
     let n_before = reading.n_errors();
     let assertion = compared(reading, fields);
     if assertion.is_none() && reading.n_errors() == n_before {
-        missing(reading, fields, &[OPERATOR], message, "for example `operator: contains`");
+        missing(reading, fields, &[OPERATOR.key], message, "for example `operator: contains`");
     }
     assertion
 }

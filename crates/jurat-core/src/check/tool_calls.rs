@@ -7,7 +7,7 @@ use jurat_format::choices;
 use jurat_format::codes;
 use jurat_format::field::{Defaulted, Field};
 use jurat_format::fields::Fields;
-use jurat_format::form::{DefaultValue, Form, Key, Object};
+use jurat_format::form::{DefaultValue, Form, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
@@ -59,9 +59,9 @@ const MIN_CALLS: Field<u64> = Field::optional("min", shape::large_count::<0>(), 
 const MAX_CALLS: Field<u64> = Field::optional("max", shape::large_count::<0>(), "the maximum number of matching calls")
     .default_words("no maximum")
     .or_null();
-const TOOLS: Key = Key::required(
+const TOOLS: Field<Vec<CallPattern>> = Field::required(
     "tools",
-    const { Form::List(&Form::Either(&[Form::Text, Form::Object(&CALL)])) },
+    Shape::new(const { Form::List(&Form::Either(&[Form::Text, Form::Object(&CALL)])) }, patterns),
     "the calls: names of tools, or objects",
 );
 const EXACT: Defaulted<bool> =
@@ -121,7 +121,7 @@ kind! {
 
 kind! {
     TOOL_ORDER = "tool_order": "passes if matching calls were made in this order",
-    keys: [TOOLS, EXACT.key, RESPONSE.key],
+    keys: [TOOLS.key, EXACT.key, RESPONSE.key],
     read: tool_order,
     dimensions: ["process"],
     note: "Other calls may come between unless it is `exact`.",
@@ -347,9 +347,14 @@ fn tool_not_called(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option
 }
 
 fn tool_order(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Arc<dyn Rule>> {
-    let items = fields.node(&TOOLS).map(|it| reading.list(&TOOLS.quoted(), "a list of tools", it))?;
+    let calls = fields.read(reading, &TOOLS)?;
+    let is_exact = fields.value(reading, &EXACT);
+    Some(Arc::new(ToolOrder { calls, is_exact, response: response(reading, fields) }))
+}
+
+fn patterns(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<CallPattern>> {
     let mut patterns = Vec::new();
-    for item in items {
+    for item in reading.list(what, "a list of tools", node) {
         match item.as_str() {
             Some(name) => patterns.push(CallPattern { tools: vec![name.to_owned()], ..CallPattern::default() }),
             None => {
@@ -358,8 +363,7 @@ fn tool_order(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Arc<
             }
         }
     }
-    let is_exact = fields.value(reading, &EXACT);
-    Some(Arc::new(ToolOrder { calls: patterns, is_exact, response: response(reading, fields) }))
+    Some(patterns)
 }
 
 fn tool_result(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Arc<dyn Rule>> {

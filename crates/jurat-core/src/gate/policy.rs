@@ -479,7 +479,7 @@ fn condition(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Condition> {
         let bound = |(measure, at_least)| Kind::Judge(JudgeBound { measure, at_least, max_age });
         kinds.extend(agreement.map(bound));
     }
-    if (judge.is_some() && fields.node(&AGREEMENT.key).is_none())
+    if (judge.is_some() && fields.node(&AGREEMENT).is_none())
         || (judge.is_none() && (agreement.is_some() || max_age.is_some()))
     {
         reading.problem(half_a_judge(node));

@@ -220,7 +220,7 @@ static FIRST_MATCH_INDEX: Object = Object { what: "`first_match_index`", keys: &
 /// The keys of a stored aggregation.
 static STORED_AGGREGATION: Object = Object {
     what: "an aggregation over turns",
-    keys: &[TYPE, NODE.key, VERIFY_RESULT.key, GTE.key, GT.key, LTE.key, LT.key, EQ.key],
+    keys: &[TYPE.key, NODE.key, VERIFY_RESULT.key, GTE.key, GT.key, LTE.key, LT.key, EQ.key],
 };
 
 fn read_keys(

@@ -283,11 +283,12 @@ const CONDITION: Field<Check> = Field::required("condition", Shape::new(FORM, re
 
 static AT_LEAST: Object = Object { what: "`at_least_n`", keys: &[N.key, OF.key] };
 
-static COMPOSITION: Object = Object { what: "a composition", keys: &[TYPE, CONDITIONS.key] };
+static COMPOSITION: Object = Object { what: "a composition", keys: &[TYPE.key, CONDITIONS.key] };
 
-static STORED_AT_LEAST: Object = Object { what: "an `at_least_n` with `type`", keys: &[TYPE, N.key, CONDITIONS.key] };
+static STORED_AT_LEAST: Object =
+    Object { what: "an `at_least_n` with `type`", keys: &[TYPE.key, N.key, CONDITIONS.key] };
 
-static NOT: Object = Object { what: "a `not`", keys: &[TYPE, CONDITION.key] };
+static NOT: Object = Object { what: "a `not`", keys: &[TYPE.key, CONDITION.key] };
 
 /// The parts of a stored composition.
 fn conditions(reading: &mut Reading<'_>, what: &str, node: &Text<'_>) -> Option<Vec<Check>> {
@@ -302,7 +303,7 @@ fn parts_of(
     fields: &Fields<'_, '_>,
     key: &Field<Vec<Check>>,
 ) -> Option<Vec<Check>> {
-    if let Some(node) = fields.node(&key.key).filter(|it| it.as_list().is_none()) {
+    if let Some(node) = fields.node(&key).filter(|it| it.as_list().is_none()) {
         reading.wrong_type(&key.key.quoted(), "a list of outcomes", node);
         return None;
     }
@@ -352,7 +353,7 @@ fn read_at_least(
         _ => None,
     };
     if let Some(message) = decided {
-        let problem = Problem::new(&codes::ALWAYS_SAME, message).at(fields.node(&N.key)?.span, "here");
+        let problem = Problem::new(&codes::ALWAYS_SAME, message).at(fields.node(&N)?.span, "here");
         reading.problem(problem.help(format!("write a number from 1 to {}", of.len())));
     }
     Some(at_least_n(n, of))

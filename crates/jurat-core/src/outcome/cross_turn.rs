@@ -246,7 +246,7 @@ static CROSS_TURN: Object = Object {
 /// The keys of a stored cross-turn check.
 static CROSS_TURN_CHECK: Object = Object {
     what: "a `cross_turn_check`",
-    keys: &[TYPE, SOURCE.key, SOURCE_FIELD.key, TARGET.key, TARGET_FIELD.key, COMPARISON.key, NORMALIZE.key],
+    keys: &[TYPE.key, SOURCE.key, SOURCE_FIELD.key, TARGET.key, TARGET_FIELD.key, COMPARISON.key, NORMALIZE.key],
 };
 
 fn read_keys(reading: &mut Reading<'_>, keys: &'static Object, node: &Text<'_>) -> Option<Check> {
@@ -254,7 +254,7 @@ fn read_keys(reading: &mut Reading<'_>, keys: &'static Object, node: &Text<'_>) 
     let (source_turn, target_turn) = (fields.read(reading, &SOURCE), fields.read(reading, &TARGET));
     let (source_field, target_field) = (fields.read(reading, &SOURCE_FIELD), fields.read(reading, &TARGET_FIELD));
     let comparison = fields.read(reading, &COMPARISON);
-    let normalize = match fields.node(&NORMALIZE.key) {
+    let normalize = match fields.node(&NORMALIZE) {
         Some(_) => fields.read(reading, &NORMALIZE)?,
         None => Vec::new(),
     };

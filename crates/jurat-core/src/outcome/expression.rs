@@ -95,7 +95,7 @@ pub(super) fn load_expression(node: &Text<'_>) -> Result<Arc<Expression>, ArgErr
 const EXPRESSION: Field<Check> =
     Field::required("expression", Shape::new(Form::Text, read_expression), "the expression");
 
-static CEL: Object = Object { what: "a `cel`", keys: &[TYPE, EXPRESSION.key] };
+static CEL: Object = Object { what: "a `cel`", keys: &[TYPE.key, EXPRESSION.key] };
 
 /// An expression over `result`. Alone it may give any value, which is then measured.
 fn read_expression(reading: &mut Reading<'_>, what: &str, node: &Text<'_>) -> Option<Check> {

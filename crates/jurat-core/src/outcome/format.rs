@@ -8,10 +8,11 @@
 //! ```
 
 use jurat_format::codes;
+use jurat_format::field::Field;
 use jurat_format::form::{Definitions, Form, Key, Object, closed_object, object, reference};
 use jurat_format::problem::{Problem, listed, nearest};
 use jurat_format::reader::Reading;
-use jurat_format::shape::Shape;
+use jurat_format::shape::{self, Shape, Tree};
 use jurat_format::value::{Entry, Node, Val, Value};
 
 use super::stored::checks;
@@ -30,7 +31,7 @@ pub(crate) struct WrittenKind {
 }
 
 /// The key that every stored form has.
-pub(super) const TYPE: Key = Key::required("type", Form::Text, "what is checked");
+pub(super) const TYPE: Field<Tree> = Field::required("type", shape::tree(Form::Text), "what is checked");
 
 pub(crate) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Check> {
     let entries = node.entries().unwrap_or_default();
@@ -127,7 +128,7 @@ pub(crate) fn schema(definitions: &mut Definitions) -> Value {
 
 /// Every way to write an outcome with one key.
 pub(crate) fn written() -> impl Iterator<Item = Key> {
-    written_kinds().map(|it| Key::optional(it.name, it.form, it.doc))
+    written_kinds().map(|it| Field::optional(it.name, shape::tree(it.form), it.doc).key)
 }
 
 /// The objects that outcomes are made of, short and long.

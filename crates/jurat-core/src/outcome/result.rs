@@ -107,7 +107,8 @@ fn load_stored(node: &Text<'_>) -> Result<Check, ArgError> {
 
 const FIELD: Field<ResultField> = Field::required("field", RESULT_FIELD, "which field");
 
-static RESULT_CHECK: Object = Object { what: "a `result_check`", keys: &[TYPE, FIELD.key, EXPECTED, VERIFY_WITH] };
+static RESULT_CHECK: Object =
+    Object { what: "a `result_check`", keys: &[TYPE.key, FIELD.key, EXPECTED.key, VERIFY_WITH.key] };
 
 /// How scenarios end.
 const STATUSES: [&str; 4] = ["completed", "limit_reached", "timeout", "error"];

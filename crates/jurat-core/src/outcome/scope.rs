@@ -195,7 +195,7 @@ pub(super) fn read_scope(reading: &mut Reading<'_>, what: &str, node: &Text<'_>)
         "last_turn" => Scope::Last,
         "turn_at" => Scope::At(fields.read(reading, &INDEX)?),
         quantified => {
-            let nodes = match fields.node(&NODE_ID.key) {
+            let nodes = match fields.node(&NODE_ID) {
                 Some(_) => fields.read(reading, &NODE_ID)?,
                 None => Nodes::Every,
             };
@@ -210,9 +210,9 @@ const NODE_ID: Field<Nodes> =
     Field::optional("node_id", Shape::new(Form::Any, read_nodes), "the node they were at, or several").or(&["node"]);
 
 fn keys_of_scope(kind: &str) -> &'static Object {
-    static SINGLE: Object = Object { what: "a scope", keys: &[TYPE] };
-    static AT: Object = Object { what: "the scope `turn_at`", keys: &[TYPE, INDEX.key] };
-    static SEVERAL: Object = Object { what: "a scope of several turns", keys: &[TYPE, NODE_ID.key] };
+    static SINGLE: Object = Object { what: "a scope", keys: &[TYPE.key] };
+    static AT: Object = Object { what: "the scope `turn_at`", keys: &[TYPE.key, INDEX.key] };
+    static SEVERAL: Object = Object { what: "a scope of several turns", keys: &[TYPE.key, NODE_ID.key] };
     match kind {
         "turn_at" => &AT,
         "any_turn" | "all_turns" => &SEVERAL,

@@ -186,9 +186,9 @@ const EXPRESSION: Field<TurnTest> =
     Field::required("expression", Shape::new(Form::Text, read_turn_expression), "the expression");
 
 static TURN_CHECK: Object =
-    Object { what: "a `turn_check`", keys: &[TYPE, SCOPE.key, FIELD.key, EXPECTED, VERIFY_WITH] };
+    Object { what: "a `turn_check`", keys: &[TYPE.key, SCOPE.key, FIELD.key, EXPECTED.key, VERIFY_WITH.key] };
 
-static TURN_CEL: Object = Object { what: "a `turn_cel`", keys: &[TYPE, SCOPE.key, EXPRESSION.key] };
+static TURN_CEL: Object = Object { what: "a `turn_cel`", keys: &[TYPE.key, SCOPE.key, EXPRESSION.key] };
 
 fn read_field(reading: &mut Reading<'_>, node: &Text<'_>) -> Option<Check> {
     let fields = TURN_CHECK.fields(reading, node)?;

@@ -9,10 +9,12 @@ use jurat_compare::{
 };
 use jurat_format::choices;
 use jurat_format::codes;
+use jurat_format::field::Field;
 use jurat_format::fields::Fields;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::{Problem, listed};
 use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Context, Entry, FieldPath, Node, Span, Spanned, Val, Value, shown_within};
 
 use super::stored::{object, present, required, wrong};
@@ -169,9 +171,8 @@ impl Wanted {
 
     /// `expected` and `verify_with`. What a comparison cannot use is found now.
     pub(super) fn read_stored(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Wanted> {
-        let expected = fields.node(&EXPECTED).map_or(Val::Null, |it| it.to_val().into_owned());
-        let node = fields.node(&VERIFY_WITH)?;
-        let operator = comparison::operator(reading, node.get("operator").unwrap_or(node))?;
+        let expected = fields.read(reading, &EXPECTED).unwrap_or(Val::Null);
+        let operator = fields.read(reading, &VERIFY_WITH)?;
         if let Err(inapplicable) = operator.value.bind(expected.borrowed()) {
             let message = format!("`{}`: {}", operator.value.entry().snake_case(), inapplicable.reason);
             let span = fields.node(&EXPECTED).map_or(operator.span, |it| it.span);
@@ -322,8 +323,12 @@ impl Relation {
     }
 }
 
-pub(super) const EXPECTED: Key = Key::optional("expected", Form::Any, "what it is compared with");
-pub(super) const VERIFY_WITH: Key = Key::required("verify_with", Form::Any, "the comparison");
+pub(super) const EXPECTED: Field<Value> = Field::optional("expected", shape::VALUE, "what it is compared with");
+pub(super) const VERIFY_WITH: Field<Spanned<Operator>> = Field::required(
+    "verify_with",
+    Shape::new(Form::Any, |reading, _, node| comparison::operator(reading, node.get("operator").unwrap_or(node))),
+    "the comparison",
+);
 
 /// The keys of a comparison inside an outcome: the field is named already.
 static COMPARED: Object = Object { what: "a comparison of a field", keys: &[comparison::KEYS[2], comparison::KEYS[3]] };

@@ -17,10 +17,10 @@ use std::sync::Arc;
 use jurat_format::codes;
 use jurat_format::field::{self, Field, METADATA};
 use jurat_format::fields::Fields;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
-use jurat_format::shape::{self, Shape};
+use jurat_format::shape::{self, Shape, Tree};
 use jurat_format::value::{Node, Span, Spanned, Val, Value};
 
 use super::agents::{self, AgentText, LimitsText};
@@ -115,9 +115,12 @@ const PATH: Shape<Spanned<PathBuf>> = Shape::new(Form::Text, |reading, what, nod
 
 const ID: Field<Spanned<String>> = Field::optional("id", shape::TEXT, "its id, when cases are a list").or(&["case_id"]);
 const DESCRIPTION: Field<String> = field::DESCRIPTION.or(&["title"]);
-const AGENT: Key =
-    Key::optional("agent", Form::Either(&[Form::Text, agents::ONE]), "an entry of `agents`, or an agent")
-        .default_words("the only entry of `agents`");
+const AGENT: Field<Tree> = Field::optional(
+    "agent",
+    shape::tree(Form::Either(&[Form::Text, agents::ONE])),
+    "an entry of `agents`, or an agent",
+)
+.default_words("the only entry of `agents`");
 const TASK: Field<(Spanned<String>, Option<String>)> =
     Field::optional("task", judging::TEXT_OR_FILE, "the task: the first message to the agent");
 const TURNS: Field<Vec<String>> = Field::optional(
@@ -155,17 +158,23 @@ const EXPECTATIONS: Field<Expectations> =
 const RUBRIC: Field<Rubric> =
     Field::optional("rubric", evaluation::RUBRIC_SHAPE, "what scores of its runs mean, for `evaluation`").or_null();
 const TAGS: Field<Vec<String>> = Field::optional("tags", shape::STRINGS, "tags to select it by");
-const TASKS: Key =
-    Key::optional("tasks", const { Form::List(&Form::Object(&task::TASK)) }, "tasks that apply to this case alone");
-const DETERMINISTIC_CHECKS: Key =
-    Key::optional("deterministic_checks", deterministic_checks::ENTRIES, "checks that apply to this case alone");
+const TASKS: Field<Tree> = Field::optional(
+    "tasks",
+    shape::tree(const { Form::List(&Form::Object(&task::TASK)) }),
+    "tasks that apply to this case alone",
+);
+const DETERMINISTIC_CHECKS: Field<Tree> = Field::optional(
+    "deterministic_checks",
+    shape::tree(deterministic_checks::ENTRIES),
+    "checks that apply to this case alone",
+);
 
 static CASE: Object = Object {
     what: "a case",
     keys: &[
         ID.key,
         DESCRIPTION.key,
-        AGENT,
+        AGENT.key,
         TASK.key,
         TURNS.key,
         SYSTEM.key,
@@ -179,8 +188,8 @@ static CASE: Object = Object {
         RUBRIC.key,
         TAGS.key,
         METADATA.key,
-        TASKS,
-        DETERMINISTIC_CHECKS,
+        TASKS.key,
+        DETERMINISTIC_CHECKS.key,
     ],
 };
 

@@ -19,7 +19,7 @@ use jurat_format::fields::Fields;
 use jurat_format::form::{DefaultValue, Form, Key, Object};
 use jurat_format::problem::{Problem, listed_all};
 use jurat_format::reader::Reading;
-use jurat_format::shape::{self, Shape};
+use jurat_format::shape::{self, Shape, Tree, Unused};
 use jurat_format::value::{Content, Map, Node, Span, Spanned, Val};
 use jurat_format::{codes, duration, size};
 
@@ -140,16 +140,20 @@ pub(super) const LIMITS_SHAPE: Shape<LimitsText> = Shape::new(Form::Object(&RUN_
 pub(super) const NETWORK_SHAPE: Shape<Network> =
     Shape::new(const { Form::Either(&[shape::choice::<NetworkName>().form, Form::Object(&ALLOWED)]) }, network);
 
-const AGENTS_DEFAULTS: Key =
-    Key::optional("agents_defaults", Form::Map(&Form::Any), "settings of all agents of the program");
-const CONFIG_AGENT: Key =
-    Key::optional("agent", Form::Map(&Form::Any), "settings of this agent; `prompt` is its system prompt");
-const MODEL_DEFAULTS: Key =
-    Key::optional("model_defaults", Form::Map(&Form::Any), "`primary_params`: settings of its requests");
-const IDENTITY: Key = Key::optional("identity", Form::Any, "not used; the identity is a file in the workspace");
+const AGENTS_DEFAULTS: Field<Tree> =
+    Field::optional("agents_defaults", shape::tree(Form::Map(&Form::Any)), "settings of all agents of the program");
+const CONFIG_AGENT: Field<Tree> = Field::optional(
+    "agent",
+    shape::tree(Form::Map(&Form::Any)),
+    "settings of this agent; `prompt` is its system prompt",
+);
+const MODEL_DEFAULTS: Field<Tree> =
+    Field::optional("model_defaults", shape::tree(Form::Map(&Form::Any)), "`primary_params`: settings of its requests");
+const IDENTITY: Field<Unused> =
+    Field::optional("identity", shape::unused(Form::Any), "not used; the identity is a file in the workspace");
 
 static CONFIG_PARTS: Object =
-    Object { what: "`config`", keys: &[AGENTS_DEFAULTS, CONFIG_AGENT, MODEL_DEFAULTS, IDENTITY] };
+    Object { what: "`config`", keys: &[AGENTS_DEFAULTS.key, CONFIG_AGENT.key, MODEL_DEFAULTS.key, IDENTITY.key] };
 
 /// What fragments must not say: the suite says which model is asked.
 const OF_MODELS: [&str; 5] = ["model", "model_id", "default_model", "primary_model", "requested_model"];
@@ -268,7 +272,7 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
     let description = fields.read(reading, &DESCRIPTION);
     let named = fields.key_span(&RUNNER).map(|_| fields.read(reading, &RUNNER));
     let mut command = fields.read(reading, &COMMAND);
-    let runner = match (named, &command, fields.node(&CALL.key)) {
+    let runner = match (named, &command, fields.node(&CALL)) {
         (Some(named), _, _) => named?,
         (None, Some(_), _) => Runner::COMMAND,
         (None, None, Some(_)) => Runner::CALL,
@@ -300,7 +304,7 @@ pub(super) fn read(reading: &mut Reading<'_>, name: Spanned<String>, node: &Node
                 conflict(reading, &fields, &COMMAND.key, message);
             }
         }
-    } else if runner.is_command() && fields.node(&PROGRAM.key).is_none() {
+    } else if runner.is_command() && fields.node(&PROGRAM).is_none() {
         let problem = Problem::new(&codes::MISSING_KEY, "the runner `command` needs a `command`");
         let at = fields.key_span(&RUNNER).unwrap_or(fields.span);
         reading.problem(problem.at(at, "runs what?").help("for example `command: [python3, ./agent.py]`"));

@@ -92,7 +92,7 @@ fn check_id(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Sp
 }
 
 fn entry_check(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Check> {
-    match (fields.node(&DECLARATIVE.key), fields.node(&HOOK.key)) {
+    match (fields.node(&DECLARATIVE), fields.node(&HOOK)) {
         (Some(_), Some(_)) => {
             conflict(reading, fields, (&DECLARATIVE.key, &HOOK.key), "make two checks of it");
             None

@@ -18,10 +18,10 @@ use jurat_format::choice::names;
 use jurat_format::codes;
 use jurat_format::field::{self, Defaulted, Field, METADATA};
 use jurat_format::fields::Fields;
-use jurat_format::form::{DefaultValue, Form, Key, Object};
+use jurat_format::form::{DefaultValue, Form, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
-use jurat_format::shape::{self, Shape};
+use jurat_format::shape::{self, Shape, Tree, Unused};
 use jurat_format::value::{Node, Span, Spanned};
 
 use super::lost::Part;
@@ -144,38 +144,41 @@ const MAX_WHOLE: Defaulted<u32> =
 static EVIDENCE_LIMITS: Object = Object { what: "`limits` of an evaluation", keys: &[MAX_TEXT.key, MAX_WHOLE.key] };
 
 const ALLOW_LOCAL_PYTHON_HOOKS: Defaulted<bool> = sections::HOOKS.or_null().default(false);
-const NETWORK_ACCESS: Key =
-    Key::optional("network_access", Form::Text, "not used; use `network` of the agent").or_null();
-const REDACT_SECRETS: Key =
-    Key::optional("redact_secrets", Form::Boolean, "not used; values of environment variables are never stored")
-        .or_null();
+const NETWORK_ACCESS: Field<Unused> =
+    Field::optional("network_access", shape::unused(Form::Text), "not used; use `network` of the agent").or_null();
+const REDACT_SECRETS: Field<Unused> = Field::optional(
+    "redact_secrets",
+    shape::unused(Form::Boolean),
+    "not used; values of environment variables are never stored",
+)
+.or_null();
 
 static SECURITY: Object = Object {
     what: "`security_policy` of an evaluation",
-    keys: &[ALLOW_LOCAL_PYTHON_HOOKS.key, NETWORK_ACCESS, REDACT_SECRETS],
+    keys: &[ALLOW_LOCAL_PYTHON_HOOKS.key, NETWORK_ACCESS.key, REDACT_SECRETS.key],
 };
 
 const ID: Field<Spanned<String>> = Field::optional("id", Shape::new(Form::Id, read_id), "the id of its task")
     .printed_default(DefaultValue::Name(USUAL_ID));
 const DESCRIPTION: Field<String> = field::DESCRIPTION.or(&["title"]).or_null();
 const DEPENDS_ON: Field<Vec<Spanned<String>>> = task::DEPENDS_ON.or_null();
-const JUDGES: Key = Key::optional(
+const JUDGES: Field<Tree> = Field::optional(
     "judges",
-    const { Form::List(&Form::Either(&[Form::Text, Form::Object(&JUDGE)])) },
+    shape::tree(const { Form::List(&Form::Either(&[Form::Text, Form::Object(&JUDGE)])) }),
     "the judges: roles under `models`, or objects",
 )
 .or_null()
 .default_words("the role `judge`");
-const JUDGE_RUNS: Key = Key::optional(
+const JUDGE_RUNS: Field<Tree> = Field::optional(
     "judge_runs",
-    const { Form::List(&Form::Object(&JUDGE_RUN)) },
+    shape::tree(const { Form::List(&Form::Object(&JUDGE_RUN)) }),
     "which of the judges are asked, and how many times",
 )
 .or_null()
 .default_words("each judge once");
-const AGGREGATION: Key = Key::optional(
+const AGGREGATION: Field<Tree> = Field::optional(
     "aggregation",
-    Form::Object(&AGGREGATION_KEYS),
+    shape::tree(Form::Object(&AGGREGATION_KEYS)),
     "how several replies become one score, and what passes",
 )
 .or_null();
@@ -205,20 +208,22 @@ const LIMITS: Field<Limits> = Field::optional(
 .or_null();
 const MAX_RETRIES: Defaulted<u32> =
     Field::optional("max_retries", shape::count::<0>(), "retries per judgement").or_null().default(3);
-const SECURITY_POLICY: Key = Key::optional("security_policy", Form::Object(&SECURITY), "which code may run").or_null();
-const SCHEMA_VERSION: Key =
-    Key::optional("schema_version", Form::Integer(1), "the version of the format, which is 1").or_null();
-const EVALUATION_PROFILE_ID: Key =
-    Key::optional("evaluation_profile_id", Form::Text, "the name of the profile").or_null();
+const SECURITY_POLICY: Field<Tree> =
+    Field::optional("security_policy", shape::tree(Form::Object(&SECURITY)), "which code may run").or_null();
+const SCHEMA_VERSION: Field<Unused> =
+    Field::optional("schema_version", shape::unused(Form::Integer(1)), "the version of the format, which is 1")
+        .or_null();
+const EVALUATION_PROFILE_ID: Field<Unused> =
+    Field::optional("evaluation_profile_id", shape::unused(Form::Text), "the name of the profile").or_null();
 
 static EVALUATION: Object = Object {
     what: "`evaluation`",
     keys: &[
         ID.key,
         DESCRIPTION.key,
-        JUDGES,
-        JUDGE_RUNS,
-        AGGREGATION,
+        JUDGES.key,
+        JUDGE_RUNS.key,
+        AGGREGATION.key,
         POLICY.key,
         DIMENSIONS.key,
         JUDGE_SYSTEM_PROMPT.key,
@@ -229,9 +234,9 @@ static EVALUATION: Object = Object {
         LIMITS.key,
         MAX_RETRIES.key,
         DEPENDS_ON.key,
-        SECURITY_POLICY,
-        SCHEMA_VERSION,
-        EVALUATION_PROFILE_ID,
+        SECURITY_POLICY.key,
+        SCHEMA_VERSION.key,
+        EVALUATION_PROFILE_ID.key,
         METADATA.key,
     ],
 };
@@ -329,7 +334,7 @@ fn aggregation(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, n_replies: u3
     let method = inner.value(reading, &METHOD);
     let least = inner.read(reading, &PASS_THRESHOLD);
     let at = inner.key_span(&METHOD).unwrap_or(inner.span);
-    if matches!(method, Method::MajorityVote | Method::AllPass) && inner.node(&PASS_THRESHOLD.key).is_none() {
+    if matches!(method, Method::MajorityVote | Method::AllPass) && inner.node(&PASS_THRESHOLD).is_none() {
         let message = format!("`{}` counts replies that pass, and nothing says when one does", method.name());
         let problem = Problem::new(&codes::MISSING_KEY, message).at(at, "needs a `pass_threshold`");
         reading.problem(problem.help("for example `pass_threshold: 0.7`, which is 7 of 10"));
@@ -392,7 +397,7 @@ fn security(reading: &mut Reading<'_>, suite: &mut Suite, fields: &Fields<'_, '_
     ];
     for (key, instead) in unused {
         if let Some(span) = inner.key_span(&key).filter(|_| inner.node(&key).is_some()) {
-            let problem = Problem::new(&codes::UNUSED_SETTING, format!("`{}` changes nothing", key.name));
+            let problem = Problem::new(&codes::UNUSED_SETTING, format!("`{}` changes nothing", key.name()));
             reading.problem(problem.at(span, "not used").help(instead));
         }
     }

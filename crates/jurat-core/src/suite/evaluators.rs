@@ -13,7 +13,7 @@ use jurat_format::fields::Fields;
 use jurat_format::form::{DefaultValue, Form, Key, Object};
 use jurat_format::problem::{Problem, listed};
 use jurat_format::reader::Reading;
-use jurat_format::shape;
+use jurat_format::shape::{self, Tree};
 use jurat_format::value::{Content, Node, Span, Spanned, Val, shown_within};
 
 use super::judging;
@@ -73,9 +73,9 @@ pub enum EvaluatorKind {
 
 const SOURCE: Field<(Spanned<String>, Option<String>)> =
     Field::optional("source", judging::TEXT_OR_FILE, "the code: text, or `{file: …}`");
-const LANGUAGE: Key = Key::optional(
+const LANGUAGE: Field<Tree> = Field::optional(
     "language",
-    shape::choice::<Language>().form,
+    shape::tree(shape::choice::<Language>().form),
     "the language of the code; `rust` for a function of the program that runs the suite",
 )
 .default_words("by the file's name, else `python`");
@@ -116,15 +116,18 @@ const PARAMETERS: Field<Vec<Spanned<String>>> = Field::optional(
     "parameters of a function of the program: `name?` has a default, `**` takes everything else",
 )
 .default_words("the common names");
-const BUILTIN: Key =
-    Key::optional("builtin", Form::Defined("builtin"), "a built-in evaluator: its name, or `{name: {parameters}}`");
+const BUILTIN: Field<Tree> = Field::optional(
+    "builtin",
+    shape::tree(Form::Defined("builtin")),
+    "a built-in evaluator: its name, or `{name: {parameters}}`",
+);
 
 static EVALUATOR: Object = Object {
     what: "an evaluator",
     keys: &[
         DESCRIPTION.key,
         SOURCE.key,
-        LANGUAGE,
+        LANGUAGE.key,
         ENTRY.key,
         OUTPUTS.key,
         JUDGES.key,
@@ -134,7 +137,7 @@ static EVALUATOR: Object = Object {
         PYTHON.key,
         CALL.key,
         PARAMETERS.key,
-        BUILTIN,
+        BUILTIN.key,
     ],
 };
 
@@ -171,7 +174,7 @@ fn read_kind(
     fields: &Fields<'_, '_>,
     outputs: &[OutputConfig],
 ) -> Option<EvaluatorKind> {
-    let kinds = [SOURCE.key, CALL.key, BUILTIN];
+    let kinds = [SOURCE.key, CALL.key, BUILTIN.key];
     let said: Vec<Span> = kinds.iter().filter_map(|it| fields.key_span(it)).collect();
     if let [first, second, ..] = said.as_slice() {
         let message = "an evaluator is either code, a function of the program or a built-in, not several of them";

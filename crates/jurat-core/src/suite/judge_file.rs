@@ -10,7 +10,7 @@ use jurat_format::choices;
 use jurat_format::codes;
 use jurat_format::field::Field;
 use jurat_format::fields::Fields;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::{Problem, Problems, listed};
 use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
@@ -120,9 +120,9 @@ const CONCLUDE: Field<Vec<(String, Arc<Expression>)>> = Field::optional(
     Shape::new(const { Form::Map(&Form::Object(&CEL)) }, read_conclusions),
     "values that are computed from inputs and replies, and added to the last reply: name → `{cel: …}`",
 );
-const PASSES: Key = Key::optional(
+const PASSES: Field<TaskComparison> = Field::optional(
     "passes",
-    Form::Object(&COMPARISON),
+    Shape::new(Form::Object(&COMPARISON), read_passes),
     "the comparison of tasks that have none of their own: `field_path`, `operator` and `expected_value`",
 );
 
@@ -140,7 +140,7 @@ pub static JUDGE_FILE: Object = Object {
         OUTPUT.key,
         STEPS.key,
         CONCLUDE.key,
-        PASSES,
+        PASSES.key,
     ],
 };
 
@@ -151,10 +151,11 @@ const FROM: Field<Vec<Spanned<String>>> =
     Field::optional("from", shape::TEXTS, "paths where it is looked for when `with` does not say")
         .default_words("the key with its name");
 const TYPE: Field<InputKind> = Field::optional("type", shape::choice(), "what it must be").default_words("anything");
-const DEFAULT: Key = Key::optional("default", Form::Any, "what stands for it when a case does not have it");
+const DEFAULT: Field<Value> =
+    Field::optional("default", shape::VALUE, "what stands for it when a case does not have it");
 
 /// The keys of an input.
-pub static INPUT: Object = Object { what: "an input", keys: &[INPUT_ABOUT.key, TYPE.key, FROM.key, DEFAULT] };
+pub static INPUT: Object = Object { what: "an input", keys: &[INPUT_ABOUT.key, TYPE.key, FROM.key, DEFAULT.key] };
 
 const STEP_ID: Field<Spanned<String>> =
     Field::required("id", Shape::new(Form::Id, read_id), "the name of its reply in later prompts and expressions");
@@ -244,10 +245,7 @@ fn read(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<JudgeFile> {
     let inputs = fields.read(reading, &INPUTS);
     let steps = steps(reading, &fields);
     let conclusions = fields.read(reading, &CONCLUDE).unwrap_or_default();
-    let passes = fields.node(&PASSES).and_then(|it| {
-        let inner = COMPARISON.fields(reading, it)?;
-        comparison::read(reading, &inner)
-    });
+    let passes = fields.read(reading, &PASSES);
     let (steps, inputs) = (steps?, inputs?);
     let output = answered(steps.last()?, &conclusions);
     let file = JudgeFile {
@@ -285,6 +283,11 @@ fn steps(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Vec<Judge
     Some(vec![JudgeStep { id: REPLY.to_owned(), system, prompt: prompt?, output: output?, when: None, valid: None }])
 }
 
+fn read_passes(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<TaskComparison> {
+    let fields = COMPARISON.fields(reading, node)?;
+    comparison::read(reading, &fields)
+}
+
 fn read_steps(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<JudgeStep>> {
     let items = reading.list(what, "a list of steps", node);
     let steps: Vec<Option<JudgeStep>> = items.iter().map(|it| read_step(reading, it)).collect();
@@ -316,7 +319,7 @@ fn read_input(reading: &mut Reading<'_>, name: &str, span: Span, node: &Node<'_>
     let fields = INPUT.fields(reading, node)?;
     let about = fields.read(reading, &INPUT_ABOUT)?;
     let kind = fields.read(reading, &TYPE);
-    let default = fields.node(&DEFAULT).map(|it| it.to_val().into_owned());
+    let default = fields.read(reading, &DEFAULT);
     let written = fields.read(reading, &FROM).unwrap_or_else(|| vec![Spanned::new(name.to_owned(), span)]);
     let path = |it: &Spanned<String>| match FieldPath::parse(&it.value) {
         Ok(path) => Some(path),

@@ -16,10 +16,10 @@ use std::sync::Arc;
 use jurat_format::codes;
 use jurat_format::field::{Defaulted, Field};
 use jurat_format::fields::Fields;
-use jurat_format::form::{DefaultValue, Form, Key, Object};
+use jurat_format::form::{DefaultValue, Form, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
-use jurat_format::shape::{self, Shape};
+use jurat_format::shape::{self, Shape, Tree};
 use jurat_format::value::{
     Content as NodeContent, FieldPath, Node, Span, Spanned, Step, Val, Value, parse_json, shown_within,
 };
@@ -68,10 +68,10 @@ pub(super) const FORM: Form = Form::Either(&[Form::Text, TEMPLATE_FORM]);
 /// A template, or the file of one.
 pub(super) const TEMPLATE_FORM: Form = Form::Object(&PROMPT);
 
-const MESSAGES_KEY: Key =
-    Key::optional("messages", MESSAGES_FORM, "the messages of a conversation, in place of one prompt");
+const MESSAGES_KEY: Field<Tree> =
+    Field::optional("messages", shape::tree(MESSAGES_FORM), "the messages of a conversation, in place of one prompt");
 
-static CHAT: Object = Object { what: "a prompt", keys: &[FILE.key, JINJA.key, MESSAGES_KEY] };
+static CHAT: Object = Object { what: "a prompt", keys: &[FILE.key, JINJA.key, MESSAGES_KEY.key] };
 
 pub(super) const CHAT_FORM: Form = Form::Either(&[Form::Text, Form::Object(&CHAT)]);
 
@@ -88,17 +88,18 @@ pub(super) const MESSAGES: Field<ChatText> = Field::optional(
 const MESSAGES_FORM: Form = Form::List(&Form::Object(&MESSAGE));
 
 const ROLE: Field<Speaker> = Field::optional("role", shape::choice(), "who says the message");
-const CONTENT: Key = Key::optional("content", CONTENT_FORM, "what the message says: a prompt, or a list of parts");
-const EACH: Key = Key::optional(
+const CONTENT: Field<Tree> =
+    Field::optional("content", shape::tree(CONTENT_FORM), "what the message says: a prompt, or a list of parts");
+const EACH: Field<Tree> = Field::optional(
     "each",
-    EACH_FORM,
+    shape::tree(EACH_FORM),
     "repeats `messages` for each item of a list: the path of a list in the row, the items themselves, or `{file: …}` with rows of its own (`.jsonl`, `.json`, `.yaml`)",
 );
 const AS: Field<Spanned<String>> =
     Field::optional("as", Shape::new(Form::Id, read_id), "the name of the item in `messages`")
         .printed_default(DefaultValue::Name(EXAMPLE));
 const EXAMPLE: &str = "example";
-const INNER: Key = Key::optional("messages", INNER_FORM, "what is said for each item");
+const INNER: Field<Tree> = Field::optional("messages", shape::tree(INNER_FORM), "what is said for each item");
 const FROM: Field<Spanned<FieldPath>> = Field::optional(
     "from",
     shape::PATH,
@@ -124,8 +125,8 @@ const EXAMPLES_FILE: Field<Spanned<String>> = Field::required(
 static EXAMPLES: Object = Object { what: "a file of examples", keys: &[EXAMPLES_FILE.key] };
 
 static MESSAGE: Object =
-    Object { what: "a message", keys: &[ROLE.key, CONTENT, EACH, AS.key, INNER, FROM.key, CACHE.key] };
-static INNER_MESSAGE: Object = Object { what: "a message of an example", keys: &[ROLE.key, CONTENT] };
+    Object { what: "a message", keys: &[ROLE.key, CONTENT.key, EACH.key, AS.key, INNER.key, FROM.key, CACHE.key] };
+static INNER_MESSAGE: Object = Object { what: "a message of an example", keys: &[ROLE.key, CONTENT.key] };
 
 const CONTENT_FORM: Form = Form::Either(&[Form::Text, Form::Object(&PROMPT), Form::List(&Form::Object(&PART))]);
 
@@ -279,7 +280,7 @@ impl Messages {
     }
 
     fn turn(&mut self, reading: &mut Reading<'_>, fields: &Fields<'_, '_>, node: &Node<'_>) -> Option<Turn> {
-        let kinds = [(ROLE.key, "role"), (EACH, "each"), (FROM.key, "from")];
+        let kinds = [(ROLE.key, "role"), (EACH.key, "each"), (FROM.key, "from")];
         let named: Vec<&str> =
             kinds.iter().filter(|(key, _)| fields.key_span(key).is_some()).map(|(_, name)| *name).collect();
         match named.as_slice() {
@@ -343,7 +344,7 @@ impl Messages {
             (PDF, Some(MediaKind::Pdf)),
         ];
         let named: Vec<_> =
-            kinds.iter().filter_map(|(field, kind)| Some((fields.node(&field.key)?, field, *kind))).collect();
+            kinds.iter().filter_map(|(field, kind)| Some((fields.node(&field)?, field, *kind))).collect();
         match named.as_slice() {
             [(node, _, None)] => self.text(reading, "`text`", node),
             [(node, field, Some(kind))] => self.media(reading, &format!("`{}`", field.key.name), *kind, node),
@@ -403,7 +404,7 @@ impl Messages {
                 let fields = INNER_MESSAGE.fields(reading, it)?;
                 if fields.key_span(&ROLE).is_none() {
                     if !fields.may_mean(&ROLE) {
-                        reading.problem(fields.missing(&ROLE.key));
+                        reading.problem(fields.missing(&ROLE));
                     }
                     return None;
                 }

@@ -19,12 +19,12 @@ use super::named::NamedSection;
 use jurat_compare::expression::Expression;
 use jurat_format::choices;
 use jurat_format::codes;
-use jurat_format::field::{Defaulted, Field};
+use jurat_format::field::{self, Defaulted, Field};
 use jurat_format::fields::Fields;
 use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::{Problem, listed};
 use jurat_format::reader::Reading;
-use jurat_format::shape::{self, Shape};
+use jurat_format::shape::{self, Shape, Tree};
 use jurat_format::value::{Content, Map, Node, Span, Spanned, Val, Value, shown_within};
 
 use super::lost::Part;
@@ -66,9 +66,9 @@ const MIN: Defaulted<i64> =
     Field::optional("min", LIMIT, "the lowest score, for `score`").or(&["min_score"]).default(1);
 const MAX: Defaulted<i64> =
     Field::optional("max", LIMIT, "the highest score, for `score`").or(&["max_score"]).default(5);
-const NAMED_CLASSES: Key = Key::optional(
+const NAMED_CLASSES: Field<Tree> = Field::optional(
     "classes",
-    Form::Either(&[Form::Map(&Form::Text), Form::List(&Form::Text)]),
+    shape::tree(Form::Either(&[Form::Map(&Form::Text), Form::List(&Form::Text)])),
     "the classes of a `literal` in order, each with its meaning, or their names alone",
 );
 const PATTERN: Field<Spanned<String>> =
@@ -104,7 +104,7 @@ static TRAIT: Object = Object {
         HIGHER_IS_BETTER.key,
         MIN.key,
         MAX.key,
-        NAMED_CLASSES,
+        NAMED_CLASSES.key,
         PATTERN.key,
         CASE_SENSITIVE.key,
         INVERT.key,
@@ -118,23 +118,32 @@ static TRAIT: Object = Object {
 /// The keys that belong to one kind only, by the kind.
 const OWN_KEYS: [(Kind, &[Key]); 5] = [
     (Kind::Score, &[MIN.key, MAX.key]),
-    (Kind::Literal, &[NAMED_CLASSES]),
+    (Kind::Literal, &[NAMED_CLASSES.key]),
     (Kind::Regex, &[PATTERN.key, CASE_SENSITIVE.key, INVERT.key]),
     (Kind::Cel, &[CEL.key]),
     (Kind::Metric, &[ITEMS.key, UNWANTED.key, METRICS.key]),
 ];
 
-const LLM_TRAITS: Key = Key::optional("llm_traits", Form::List(&Form::Any), "traits that a model rates");
-const REGEX_TRAITS: Key = Key::optional("regex_traits", Form::List(&Form::Any), "regular expressions");
-const METRIC_TRAITS: Key = Key::optional("metric_traits", Form::List(&Form::Any), "metrics");
-const CALLABLE_TRAITS: Key = Key::optional("callable_traits", Form::List(&Form::Any), "code, which is never run");
-const AGENTIC_TRAITS: Key =
-    Key::optional("agentic_traits", Form::List(&Form::Any), "traits that need an agent; not supported");
+const LLM_TRAITS: Field<Vec<Placed>> = Field::optional("llm_traits", STORED_TRAITS, "traits that a model rates");
+const REGEX_TRAITS: Field<Vec<Placed>> = Field::optional("regex_traits", STORED_TRAITS, "regular expressions");
+const METRIC_TRAITS: Field<Vec<Placed>> = Field::optional("metric_traits", STORED_TRAITS, "metrics");
+const CALLABLE_TRAITS: Field<Tree> =
+    Field::optional("callable_traits", shape::tree(Form::List(&Form::Any)), "code, which is never run");
+const AGENTIC_TRAITS: Field<Tree> =
+    Field::optional("agentic_traits", shape::tree(Form::List(&Form::Any)), "traits that need an agent; not supported");
+
+/// A trait, and where it stands.
+type Placed = (Trait, Span);
+
+const STORED_TRAITS: Shape<Vec<Placed>> = Shape::new(Form::List(&Form::Any), |reading, what, node| {
+    let items = reading.list(what, "a list of traits", node);
+    Some(items.iter().filter_map(|it| read_trait(reading, &without_stored_only(it))).collect())
+});
 
 /// The lists in which a peer stores traits.
 static STORED: Object = Object {
     what: "a stored rubric",
-    keys: &[LLM_TRAITS, REGEX_TRAITS, METRIC_TRAITS, CALLABLE_TRAITS, AGENTIC_TRAITS],
+    keys: &[LLM_TRAITS.key, REGEX_TRAITS.key, METRIC_TRAITS.key, CALLABLE_TRAITS.key, AGENTIC_TRAITS.key],
 };
 
 /// What else a peer keeps with a trait. None of it changes what is asked here.
@@ -195,10 +204,7 @@ fn read_stored(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Vec<(Trait,
     let lists = STORED.fields(reading, node)?;
     let mut traits = Vec::new();
     for key in [LLM_TRAITS, REGEX_TRAITS, METRIC_TRAITS] {
-        let Some(list) = lists.node(&key) else { continue };
-        for item in reading.list(&key.quoted(), "a list of traits", list) {
-            traits.extend(read_trait(reading, &without_stored_only(item)));
-        }
+        traits.extend(lists.read(reading, &key).unwrap_or_default());
     }
     for (key, why) in [
         (CALLABLE_TRAITS, "stored code is never run; write the rule as `cel`"),
@@ -206,7 +212,7 @@ fn read_stored(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Vec<(Trait,
     ] {
         let first = lists.node(&key).and_then(Node::as_list).and_then(<[_]>::first);
         if let Some(first) = first {
-            let problem = Problem::new(&codes::NOT_SUPPORTED, format!("`{}` are not supported", key.name))
+            let problem = Problem::new(&codes::NOT_SUPPORTED, format!("`{}` are not supported", key.name()))
                 .at(first.span, "the first of them");
             reading.problem(problem.help(why));
         }
@@ -277,7 +283,7 @@ fn kind_of(reading: &mut Reading<'_>, keys: &Fields<'_, '_>, node: &Node<'_>) ->
 }
 
 /// The value of a key that a kind cannot do without.
-fn needed<'n, 'a>(reading: &mut Reading<'_>, keys: &Fields<'n, 'a>, key: &Key) -> Option<&'n Node<'a>> {
+fn needed<'n, 'a>(reading: &mut Reading<'_>, keys: &Fields<'n, 'a>, key: &impl field::Named) -> Option<&'n Node<'a>> {
     let found = keys.node(key);
     if found.is_none() && !keys.may_mean(key) {
         reading.problem(keys.missing(key));
@@ -293,7 +299,7 @@ fn read_score(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<TraitK
         return None;
     }
     if min >= max {
-        let span = keys.node(&MAX.key).or(keys.node(&MIN.key)).map_or(keys.head(), |it| it.span);
+        let span = keys.node(&MAX).or(keys.node(&MIN)).map_or(keys.head(), |it| it.span);
         let problem = Problem::new(&codes::WRONG_VALUE, format!("no scores lie between {min} and {max}"));
         reading.problem(problem.at(span, "no range").help("`min` must be less than `max`"));
         return None;
@@ -424,7 +430,7 @@ fn read_metric(reading: &mut Reading<'_>, keys: &Fields<'_, '_>) -> Option<Trait
             reading.problem(problem.help("list under `unwanted` what an answer should not contain"));
         }
     }
-    let metrics_span = keys.node(&METRICS.key).map_or(node.span, |it| it.span);
+    let metrics_span = keys.node(&METRICS).map_or(node.span, |it| it.span);
     for (what, is_empty, span) in
         [("items", items.is_empty(), node.span), ("metrics", metrics.is_empty(), metrics_span)]
     {

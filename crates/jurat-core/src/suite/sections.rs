@@ -6,7 +6,7 @@ use jurat_format::fields::Fields;
 use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
-use jurat_format::shape;
+use jurat_format::shape::{self, Tree};
 use jurat_format::value::{FieldPath, Node, Span, Spanned};
 
 use super::lost::Part;
@@ -42,33 +42,33 @@ fn nothing(_: &mut Reading<'_>, _: &mut Suite, _: At<'_, '_>) {}
 
 type ReadSection = fn(&mut Reading<'_>, &mut Suite, At<'_, '_>);
 
-const fn section(key: Key, parts: &'static [Part], read: ReadSection) -> Section {
-    Section { key, parts, read }
+const fn section(field: Field<Tree>, parts: &'static [Part], read: ReadSection) -> Section {
+    Section { key: field.key, parts, read }
 }
 
 const fn reserved(name: &'static str, doc: &'static str) -> Section {
-    section(Key::reserved(name, doc), &[], nothing)
+    Section { key: Key::reserved(name, doc), parts: &[], read: nothing }
 }
 
 static SECTIONS: [Section; 27] = [
-    section(Key::optional("suite", Form::Text, "the name of the suite"), &[], |reading, suite, at| {
+    section(Field::optional("suite", shape::tree(Form::Text), "the name of the suite"), &[], |reading, suite, at| {
         let name = reading.text("`suite`", at.node);
         suite.name = if at.is_main { name } else { suite.name.take() };
     }),
     section(
-        Key::optional("description", Form::Text, "what the suite is for; shown in reports"),
+        Field::optional("description", shape::tree(Form::Text), "what the suite is for; shown in reports"),
         &[],
         |reading, suite, at| {
             let text = reading.text("`description`", at.node).map(|it| it.value);
             suite.description = if at.is_main { text } else { suite.description.take() };
         },
     ),
-    section(INCLUDE.key, &[], nothing),
-    section(Key::optional("models", models::FORM, "the model for each role"), &[Part::Role], |reading, suite, at| {
+    Section { key: INCLUDE.key, parts: &[], read: nothing },
+    section(Field::optional("models", shape::tree(models::FORM), "the model for each role"), &[Part::Role], |reading, suite, at| {
         models::SECTION.read(reading, (&mut suite.lost, &mut suite.models), ("models", at.node), models::read);
     }),
     section(
-        Key::optional("prices", Form::Text, "a file of list prices of models, in place of the built-in ones"),
+        Field::optional("prices", shape::tree(Form::Text), "a file of list prices of models, in place of the built-in ones"),
         &[],
         |reading, suite, at| {
             let prices = prices::read(reading, at.node);
@@ -76,18 +76,14 @@ static SECTIONS: [Section; 27] = [
         },
     ),
     section(
-        Key::optional("tools", tools::FORM, "tool servers (MCP) that models may call"),
+        Field::optional("tools", shape::tree(tools::FORM), "tool servers (MCP) that models may call"),
         &[Part::Server],
         |reading, suite, at| {
             tools::SECTION.read(reading, (&mut suite.lost, &mut suite.tools), ("tools", at.node), tools::read);
         },
     ),
     section(
-        Key::optional(
-            "records",
-            records::FORM,
-            "the rows to evaluate: files, `-` for standard input, or the rows themselves",
-        ),
+        Field::optional("records", shape::tree(records::FORM), "the rows to evaluate: files, `-` for standard input, or the rows themselves"),
         &[Part::Case],
         |reading, suite, at| {
             let records = records::read(reading, at.node);
@@ -102,12 +98,12 @@ static SECTIONS: [Section; 27] = [
         },
     ),
     section(
-        Key::optional("ask", ask::FORM, "asks a model, the subject, about each row; the tasks judge its answers"),
+        Field::optional("ask", shape::tree(ask::FORM), "asks a model, the subject, about each row; the tasks judge its answers"),
         &[Part::Ask],
         read_ask,
     ),
     section(
-        Key::optional("templates", const { Form::Map(&template::FORM) }, "answer templates that scenarios use by name"),
+        Field::optional("templates", shape::tree(const { Form::Map(&template::FORM) }), "answer templates that scenarios use by name"),
         &[Part::Template],
         |reading, suite, at| {
             template::SECTION.read(
@@ -122,7 +118,7 @@ static SECTIONS: [Section; 27] = [
         },
     ),
     section(
-        Key::optional("rubrics", const { Form::Map(&rubric::FORM) }, "rubrics that scenarios use by name"),
+        Field::optional("rubrics", shape::tree(const { Form::Map(&rubric::FORM) }), "rubrics that scenarios use by name"),
         &[Part::Rubric],
         |reading, suite, at| {
             rubric::SECTION.read(
@@ -137,12 +133,12 @@ static SECTIONS: [Section; 27] = [
         },
     ),
     section(
-        Key::optional("scenarios", scenario::FORM, "conversations along a graph, by name or as a list"),
+        Field::optional("scenarios", shape::tree(scenario::FORM), "conversations along a graph, by name or as a list"),
         &[Part::Task, Part::Case],
         |reading, suite, at| scenario::read(reading, suite, at.node),
     ),
     section(
-        Key::optional("evaluators", evaluators::FORM, "evaluators by name: your code, or built-in ones such as BLEU"),
+        Field::optional("evaluators", shape::tree(evaluators::FORM), "evaluators by name: your code, or built-in ones such as BLEU"),
         &[Part::Evaluator],
         |reading, suite, at| {
             let known = (&mut suite.lost, &mut suite.evaluators);
@@ -150,20 +146,12 @@ static SECTIONS: [Section; 27] = [
         },
     ),
     section(
-        Key::optional(
-            "tasks",
-            const { Form::List(&Form::Object(&task::TASK)) },
-            "what is judged; tasks may depend on each other",
-        ),
+        Field::optional("tasks", shape::tree(const { Form::List(&Form::Object(&task::TASK)) }), "what is judged; tasks may depend on each other"),
         &[Part::Task],
         read_tasks,
     ),
     section(
-        Key::optional(
-            "deterministic_checks",
-            deterministic_checks::ENTRIES,
-            "checks in the form of personal-agent-eval; each becomes a task",
-        ),
+        Field::optional("deterministic_checks", shape::tree(deterministic_checks::ENTRIES), "checks in the form of personal-agent-eval; each becomes a task"),
         &[Part::Task],
         |reading, suite, at| {
             suite.lost.add_if(at.node.as_list().is_none(), &[Part::Task]);
@@ -173,7 +161,7 @@ static SECTIONS: [Section; 27] = [
         },
     ),
     section(
-        Key::optional("dimensions", Form::List(&Form::Id), "names of dimensions beyond the built-in ones"),
+        Field::optional("dimensions", shape::tree(Form::List(&Form::Id)), "names of dimensions beyond the built-in ones"),
         &[Part::Dimension],
         |reading, suite, at| {
             let n_before = reading.n_errors();
@@ -184,60 +172,48 @@ static SECTIONS: [Section; 27] = [
         },
     ),
     section(
-        Key::optional("group_by", Form::List(&Form::Path), "paths; the summary has one line per value found there"),
+        Field::optional("group_by", shape::tree(Form::List(&Form::Path)), "paths; the summary has one line per value found there"),
         &[],
         |reading, suite, at| suite.group_by.extend(paths(reading, "group_by", at.node)),
     ),
     section(
-        Key::optional(
-            "cluster_by",
-            Form::Path,
-            "the path of what rows share, such as a document; intervals, comparisons and gates take rows with one value there for one cluster",
-        )
+        Field::optional("cluster_by", shape::tree(Form::Path), "the path of what rows share, such as a document; intervals, comparisons and gates take rows with one value there for one cluster")
         .default_words("each row is a cluster of its own"),
         &[],
         |reading, suite, at| suite.cluster_by = reading.path("`cluster_by`", at.node).or(suite.cluster_by.take()),
     ),
     section(
-        Key::optional(
-            "question",
-            Form::List(&Form::Path),
-            "paths of a row that are the question; comparisons leave out rows in which they differ",
-        ),
+        Field::optional("question", shape::tree(Form::List(&Form::Path)), "paths of a row that are the question; comparisons leave out rows in which they differ"),
         &[],
         |reading, suite, at| suite.question.extend(paths(reading, "question", at.node)),
     ),
     section(
-        Key::optional("thresholds", Form::Object(&thresholds::THRESHOLDS), "what the run must reach to pass"),
+        Field::optional("thresholds", shape::tree(Form::Object(&thresholds::THRESHOLDS)), "what the run must reach to pass"),
         &[],
         |reading, suite, at| thresholds::read(reading, &mut suite.thresholds, at.node),
     ),
     section(
-        Key::optional("gates", Form::Object(&policy::GATES), "what a change must not do, for `jurat gate`"),
+        Field::optional("gates", shape::tree(Form::Object(&policy::GATES)), "what a change must not do, for `jurat gate`"),
         &[],
         |reading, suite, at| policy::read(reading, &mut suite.gates, at.node),
     ),
-    section(Key::optional("agents", agents::FORM, "agents by name"), &[Part::Agent], |reading, suite, at| {
+    section(Field::optional("agents", shape::tree(agents::FORM), "agents by name"), &[Part::Agent], |reading, suite, at| {
         agents::SECTION.read(reading, (&mut suite.lost, &mut suite.agents), ("agents", at.node), agents::read);
     }),
     section(
-        Key::optional("cases", agent_cases::FORM, "cases for agents"),
+        Field::optional("cases", shape::tree(agent_cases::FORM), "cases for agents"),
         &[Part::Task, Part::Case],
         |reading, suite, at| {
             agent_cases::read(reading, suite, at.node);
         },
     ),
     section(
-        Key::optional("evaluation", evaluation::FORM, "judges that score agent runs by dimension"),
+        Field::optional("evaluation", shape::tree(evaluation::FORM), "judges that score agent runs by dimension"),
         &[],
         |reading, suite, at| evaluation::read(reading, suite, at.node, at.key_span, at.is_main),
     ),
     section(
-        Key::optional(
-            "security_policy",
-            Form::Object(&SECURITY_POLICY),
-            "which code may run; only the one in the main file counts, not those of included files",
-        ),
+        Field::optional("security_policy", shape::tree(Form::Object(&SECURITY_POLICY)), "which code may run; only the one in the main file counts, not those of included files"),
         &[],
         |reading, suite, at| {
             let Some(fields) = SECURITY_POLICY.fields(reading, at.node) else { return };
@@ -247,11 +223,7 @@ static SECTIONS: [Section; 27] = [
         },
     ),
     section(
-        Key::optional(
-            "campaign",
-            campaign::FORM,
-            "suite, cases and profiles in the file format of personal-agent-eval",
-        ),
+        Field::optional("campaign", shape::tree(campaign::FORM), "suite, cases and profiles in the file format of personal-agent-eval"),
         &[Part::Task, Part::Case],
         |reading, suite, at| campaign::read(reading, suite, at.node),
     ),

@@ -10,7 +10,7 @@ use jurat_format::form::{Form, Key, Object};
 use jurat_format::id;
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
-use jurat_format::shape::{self, Shape};
+use jurat_format::shape::{self, Shape, Tree};
 use jurat_format::value::{Content, FieldPath, Node, Span, Spanned, Step, Val, Value, shown_within};
 
 use super::evaluators;
@@ -193,8 +193,11 @@ static TAG: Object = Object { what: "a selection by tag", keys: &[TAG_NAME.key] 
 
 static COMPARISON: Object = Object { what: "`assert`", keys: &comparison::KEYS };
 
-const ASSERT: Key =
-    Key::optional("assert", Form::Object(&COMPARISON), "a comparison; its keys may also stand in the task itself");
+const ASSERT: Field<Tree> = Field::optional(
+    "assert",
+    shape::tree(Form::Object(&COMPARISON)),
+    "a comparison; its keys may also stand in the task itself",
+);
 const JUDGE: Field<Judge> = Field::optional("judge", judging::JUDGE_SHAPE, "a model that is asked to judge");
 const CHECK: Field<RunCheck> = Field::optional("check", check::SHAPE, "a deterministic check of an agent run");
 const OUTCOME: Field<Check> = Field::optional("outcome", outcome::SHAPE, "a criterion over the whole of a scenario");
@@ -212,7 +215,7 @@ const EVALUATE: Field<Spanned<String>> =
     Field::optional("evaluate", shape::TEXT, "the name of an entry of `evaluators`, which is called");
 
 /// The keys that say what a task does. A task has one; without any it is an assertion.
-const KINDS: [Key; 7] = [ASSERT, JUDGE.key, CHECK.key, OUTCOME.key, EVALUATE.key, CEL.key, GROUP.key];
+const KINDS: [Key; 7] = [ASSERT.key, JUDGE.key, CHECK.key, OUTCOME.key, EVALUATE.key, CEL.key, GROUP.key];
 
 const TRANSFORM: Field<Transform> =
     Field::optional("transform", transform::SHAPE, "what is done to the value at `field_path` before it is compared");
@@ -259,7 +262,7 @@ pub(super) static TASK: Object = Object {
     keys: &[
         ID.key,
         DESCRIPTION.key,
-        ASSERT,
+        ASSERT.key,
         JUDGE.key,
         CHECK.key,
         OUTCOME.key,
@@ -389,7 +392,7 @@ fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&Ta
         let n_before = reading.n_errors();
         let comparison = comparison::read(reading, fields);
         let is_assert = matches!(kind, Some(TaskKind::Assert));
-        let may_compare = KINDS.iter().chain([&OPERATOR]).any(|it| fields.may_mean(it));
+        let may_compare = KINDS.iter().chain([&OPERATOR.key]).any(|it| fields.may_mean(it));
         if is_assert && comparison.is_none() && reading.n_errors() == n_before && !may_compare {
             let needs =
                 "a task needs an `operator`, a `judge`, a `check`, an `outcome`, `evaluate`, `cel` or a `group`";
@@ -418,7 +421,7 @@ fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&Ta
 /// What a judge that is used compares where the task says nothing about it.
 fn usual_comparison(fields: &Fields<'_, '_>, kind: &TaskKind) -> Option<TaskComparison> {
     let TaskKind::Judge(judge) = kind else { return None };
-    let is_said = comparison::KEYS.iter().chain([&ASSERT]).any(|it| fields.key_span(it).is_some());
+    let is_said = comparison::KEYS.iter().chain([&ASSERT.key]).any(|it| fields.key_span(it).is_some());
     judge.used.as_ref().filter(|_| !is_said)?.file.passes.clone()
 }
 

@@ -24,7 +24,7 @@ use jurat_format::fields::Fields;
 use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
-use jurat_format::shape::{self, Shape};
+use jurat_format::shape::{self, Shape, Tree, Unused};
 use jurat_format::value::{Content, Entry, Node, Spanned, Val, Value};
 
 use super::lost::Part;
@@ -38,53 +38,62 @@ use strategy::read_strategy;
 pub(super) use strategy::strategy_schema;
 use truth::{check_truths, read_ground_truth, schema_of};
 
-const FIELDS: Key = Key::required(
+const FIELDS: field::Field<Vec<Field>> = field::Field::required(
     "fields",
-    const { Form::Either(&[Form::Map(&Form::Object(&FIELD)), Form::List(&Form::Object(&STORED_FIELD))]) },
+    Shape::new(
+        const { Form::Either(&[Form::Map(&Form::Object(&FIELD)), Form::List(&Form::Object(&STORED_FIELD))]) },
+        read_fields,
+    ),
     "what is read from an answer, and what it must be, by name",
 );
-const STRATEGY: Key = Key::optional("strategy", Form::Defined("strategy"), "how many fields must be right")
-    .default_words("all that are judged")
-    .or(&["verify_strategy"])
-    .or_null();
-const CLASS_NAME: Key = Key::optional("class_name", Form::Text, "the name of the template in Karenina; not used");
+const STRATEGY: field::Field<Tree> =
+    field::Field::optional("strategy", shape::tree(Form::Defined("strategy")), "how many fields must be right")
+        .default_words("all that are judged")
+        .or(&["verify_strategy"])
+        .or_null();
+const CLASS_NAME: field::Field<Unused> =
+    field::Field::optional("class_name", shape::unused(Form::Text), "the name of the template in Karenina; not used");
 
-static TEMPLATE: Object = Object { what: "a template", keys: &[FIELDS, STRATEGY, CLASS_NAME] };
+static TEMPLATE: Object = Object { what: "a template", keys: &[FIELDS.key, STRATEGY.key, CLASS_NAME.key] };
 
 const NAME: field::Field<Spanned<String>> =
     field::Field::required("name", Shape::new(Form::Id, read_id), "the name of the field");
-const TYPE: Key = Key::optional(
-    "type",
-    Form::Any,
-    "what the parser must reply: `string`, `number`, `integer`, `boolean`, `[string]`, `{enum: […]}`, `any`, an object of fields, or a JSON Schema",
-)
+const TYPE: field::Field<Tree> = field::Field::optional("type", shape::tree(Form::Any), "what the parser must reply: `string`, `number`, `integer`, `boolean`, `[string]`, `{enum: […]}`, `any`, an object of fields, or a JSON Schema")
 .default_words("the type of `ground_truth`")
 .or_null();
 const DESCRIPTION: field::Field<String> =
     field::Field::optional("description", shape::STRING, "what the field is, in words for the parser").or_null();
-const GROUND_TRUTH: Key = Key::optional("ground_truth", Form::Any, "what it must be, or `{conditional: …}`")
-    .default_words("the field is read and not judged");
-const VERIFY_WITH: field::Field<Spanned<Operator>> =
-    field::Field::optional("verify_with", Shape::new(comparison::OPERATOR.form, read_operator), "how it is compared")
-        .default_words("by the kind of the ground truth")
-        .or_null();
+const GROUND_TRUTH: field::Field<GroundTruth> = field::Field::optional(
+    "ground_truth",
+    Shape::new(Form::Any, read_ground_truth),
+    "what it must be, or `{conditional: …}`",
+)
+.default_words("the field is read and not judged");
+const VERIFY_WITH: field::Field<Spanned<Operator>> = field::Field::optional(
+    "verify_with",
+    Shape::new(comparison::OPERATOR.key.form, read_operator),
+    "how it is compared",
+)
+.default_words("by the kind of the ground truth")
+.or_null();
 const WEIGHT: Defaulted<f64> =
     field::Field::optional("weight", Shape::new(shape::NUMBER.form, weight), "its weight in the partial credit")
         .or_null()
         .default(1.0);
 const EXTRACTION_HINT: field::Field<String> =
     field::Field::optional("extraction_hint", shape::STRING, "how the parser should write the value").or_null();
-const LITERAL_VALUES: Key =
-    Key::optional("literal_values", Form::Any, "the values of a field of type `literal`").or_null();
-const IS_TRACE: Key = Key::optional(
+const LITERAL_VALUES: field::Field<Tree> =
+    field::Field::optional("literal_values", shape::tree(Form::Any), "the values of a field of type `literal`")
+        .or_null();
+const IS_TRACE: field::Field<Unused> = field::Field::optional(
     "is_trace",
-    Form::Any,
+    shape::unused(Form::Any),
     "whether it looks at the raw answer; not used, because its comparison implies it",
 );
 
 static FIELD: Object = Object {
     what: "a field",
-    keys: &[TYPE, DESCRIPTION.key, GROUND_TRUTH, VERIFY_WITH.key, WEIGHT.key, EXTRACTION_HINT.key],
+    keys: &[TYPE.key, DESCRIPTION.key, GROUND_TRUTH.key, VERIFY_WITH.key, WEIGHT.key, EXTRACTION_HINT.key],
 };
 
 /// A field as Karenina stores it.
@@ -92,14 +101,14 @@ static STORED_FIELD: Object = Object {
     what: "a field in a list",
     keys: &[
         NAME.key,
-        TYPE,
+        TYPE.key,
         DESCRIPTION.key,
-        GROUND_TRUTH,
+        GROUND_TRUTH.key,
         VERIFY_WITH.key,
         WEIGHT.key,
         EXTRACTION_HINT.key,
-        LITERAL_VALUES,
-        IS_TRACE,
+        LITERAL_VALUES.key,
+        IS_TRACE.key,
     ],
 };
 
@@ -119,10 +128,10 @@ pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Op
         return None;
     };
     let n_before = reading.n_errors();
-    let (fields, strategy_node) = match node.get(FIELDS.name) {
+    let (fields, strategy_node) = match node.get(FIELDS.key.name) {
         Some(_) => {
             let keys = TEMPLATE.fields(reading, node)?;
-            let fields = keys.node(&FIELDS).map(|it| read_fields(reading, what, it));
+            let fields = keys.read_as(reading, what, &FIELDS);
             (fields.unwrap_or_default(), keys.node(&STRATEGY))
         }
         None => (read_named(reading, entries), None),
@@ -149,13 +158,13 @@ pub(super) fn read(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Op
     }
 }
 
-fn read_fields(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Vec<Field> {
+fn read_fields(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<Field>> {
     match &node.content {
-        Content::Map(entries) => read_named(reading, entries),
-        Content::List(items) => read_stored(reading, items),
+        Content::Map(entries) => Some(read_named(reading, entries)),
+        Content::List(items) => Some(read_stored(reading, items)),
         Content::Scalar(_) => {
             reading.wrong_type(&format!("`fields` of {what}"), "an object of fields", node);
-            Vec::new()
+            None
         }
     }
 }
@@ -229,8 +238,8 @@ fn read_field(
     let description = keys.read_as(reading, &what(&DESCRIPTION.key), &DESCRIPTION).unwrap_or_default();
     let extraction_hint = keys.read_as(reading, &what(&EXTRACTION_HINT.key), &EXTRACTION_HINT);
     let weight = keys.value_as(reading, &what(&WEIGHT.key), &WEIGHT);
-    let verify_with = keys.node(&VERIFY_WITH.key).map(|_| keys.read(reading, &VERIFY_WITH));
-    let ground_truth = keys.node(&GROUND_TRUTH).map(|it| (it.span, read_ground_truth(reading, &name.value, it)));
+    let verify_with = keys.node(&VERIFY_WITH).map(|_| keys.read(reading, &VERIFY_WITH));
+    let ground_truth = keys.node(&GROUND_TRUTH).map(|it| (it.span, keys.read_as(reading, &name.value, &GROUND_TRUTH)));
     let (truth_span, ground_truth) = match ground_truth {
         Some((span, truth)) => (Some(span), truth),
         None => (None, Some(GroundTruth::None)),

@@ -19,7 +19,7 @@ use jurat_format::fields::Fields;
 use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
-use jurat_format::shape::{self, Shape};
+use jurat_format::shape::{self, Shape, Tree};
 use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 use jurat_format::{codes, duration, id};
 
@@ -180,9 +180,9 @@ const VARIABLE: Field<Spanned<String>> =
 
 static FROM_ENV: Object = Object { what: "a variable", keys: &[VARIABLE.key] };
 
-const COMMAND: Key = Key::optional(
+const COMMAND: Field<Tree> = Field::optional(
     "command",
-    Form::Either(&[Form::List(&Form::Text), Form::Text]),
+    shape::tree(Form::Either(&[Form::List(&Form::Text), Form::Text])),
     "the program to start, with its arguments; a text is the program alone",
 );
 const ARGS: Field<Vec<Spanned<String>>> = Field::optional("args", shape::TEXTS, "further arguments of the program");
@@ -251,7 +251,7 @@ const RESOURCES: Defaulted<bool> = Field::optional(
 static SERVER: Object = Object {
     what: "a server",
     keys: &[
-        COMMAND,
+        COMMAND.key,
         ARGS.key,
         ENV.key,
         CWD.key,
@@ -310,7 +310,7 @@ fn reach(reading: &mut Reading<'_>, name: &str, fields: &Fields<'_, '_>) -> Opti
             None
         }
         (Some(_), None) => {
-            unfit(reading, fields, &COMMAND, &[HEADERS.key, OAUTH.key, TRANSPORT.key]);
+            unfit(reading, fields, &COMMAND.key, &[HEADERS.key, OAUTH.key, TRANSPORT.key]);
             program(reading, fields)
         }
         (None, Some(_)) => {
@@ -431,7 +431,7 @@ fn http(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Reach> {
     let oauth = fields.read(reading, &OAUTH);
     let url = fields.read(reading, &URL)?;
     let transport = fields.value(reading, &TRANSPORT);
-    if let Some(span) = fields.key_span(&OAUTH.key) {
+    if let Some(span) = fields.key_span(&OAUTH) {
         one_token(reading, fields, &headers, span);
         private(reading, "`url`", &url);
     }
@@ -447,7 +447,7 @@ fn oauth(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<OAuth> {
         fields.read(reading, &REFRESH_TOKEN).and_then(|it| of_environment(reading, "refresh_token", it));
     let scope = fields.read(reading, &SCOPE);
     let token_url = fields.read(reading, &TOKEN_URL);
-    if fields.key_span(&CLIENT_SECRET.key).or(fields.key_span(&REFRESH_TOKEN.key)).is_none() {
+    if fields.key_span(&CLIENT_SECRET).or(fields.key_span(&REFRESH_TOKEN)).is_none() {
         let message = "`oauth` needs `client_secret` or `refresh_token`";
         let problem = Problem::new(&codes::MISSING_KEY, message).at(fields.span, "gives no token");
         reading.problem(
@@ -480,7 +480,7 @@ fn of_environment(reading: &mut Reading<'_>, key: &str, text: Spanned<String>) -
 fn one_token(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, headers: &[(String, String)], oauth: Span) {
     if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
         let message = "a server has either `oauth` or a header `authorization`, not both";
-        let headers = fields.key_span(&HEADERS.key).unwrap_or(oauth);
+        let headers = fields.key_span(&HEADERS).unwrap_or(oauth);
         let problem = Problem::new(&codes::CONFLICT, message).at(oauth, "this").at(headers, "and this");
         reading.problem(problem.help("`oauth` gets a token; a token that you have goes into the header"));
     }

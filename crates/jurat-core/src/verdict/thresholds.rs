@@ -19,7 +19,7 @@ use std::fmt;
 use std::time::Duration;
 
 use jurat_format::field::Field;
-use jurat_format::form::{DefaultValue, Form, Key, Object};
+use jurat_format::form::{DefaultValue, Form, Object};
 use jurat_format::id::same_id;
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
@@ -164,22 +164,22 @@ const AT_MOST: Field<f64> = Field::optional("at_most", shape::NUMBER, "the large
 
 static BOUND: Object = Object { what: "a bound", keys: &[AT_LEAST.key, AT_MOST.key] };
 
-/// The keys of all statistics, each with this form.
-const fn statistics(form: Form) -> [Key; Statistic::NAMED.len()] {
-    let mut keys = [Key::optional("", form, ""); Statistic::NAMED.len()];
+/// A field for each statistic, all of this shape.
+const fn statistics<V>(shape: Shape<V>) -> [Field<V>; Statistic::NAMED.len()] {
+    let mut fields = [Field::optional("", shape, ""); Statistic::NAMED.len()];
     let mut ix = 0;
-    while ix < keys.len() {
+    while ix < fields.len() {
         let (name, _, doc) = Statistic::NAMED[ix];
-        keys[ix] = Key::optional(name, form, doc);
+        fields[ix] = Field::optional(name, shape, doc);
         ix += 1;
     }
-    keys
+    fields
 }
 
-const SCORES: [Key; Statistic::NAMED.len()] =
-    statistics(const { Form::Either(&[shape::NUMBER.form, Form::Object(&BOUND)]) });
+const SCORES: [Field<Bound>; Statistic::NAMED.len()] =
+    statistics(Shape::new(const { Form::Either(&[shape::NUMBER.form, Form::Object(&BOUND)]) }, bound));
 
-const LATENCIES: [Key; Statistic::NAMED.len()] = statistics(duration::FORM);
+const LATENCIES: [Field<Duration>; Statistic::NAMED.len()] = statistics(duration::SHAPE);
 
 const TASK_PASS_RATE: Field<f64> = Field::optional("pass_rate", shape::SHARE, "the minimum pass rate of the task");
 
@@ -189,14 +189,25 @@ static TASK: Object = Object {
         let mut keys = [TASK_PASS_RATE.key; SCORES.len() + 1];
         let mut ix = 0;
         while ix < SCORES.len() {
-            keys[ix + 1] = SCORES[ix];
+            keys[ix + 1] = SCORES[ix].key;
             ix += 1;
         }
         keys
     },
 };
 
-static LATENCY_LIMITS: Object = Object { what: "`latency`", keys: &LATENCIES };
+static LATENCY_LIMITS: Object = Object {
+    what: "`latency`",
+    keys: &{
+        let mut keys = [LATENCIES[0].key; LATENCIES.len()];
+        let mut ix = 0;
+        while ix < LATENCIES.len() {
+            keys[ix] = LATENCIES[ix].key;
+            ix += 1;
+        }
+        keys
+    },
+};
 
 const TOTAL: Field<f64> = Field::optional("total", shape::AMOUNT, "the maximum for all answers together, in dollars");
 const PER_CASE: Field<f64> =
@@ -290,9 +301,9 @@ fn task(reading: &mut Reading<'_>, task: Spanned<String>, node: &Node<'_>) -> Op
     }
     let fields = TASK.fields(reading, node)?;
     let pass_rate = fields.read(reading, &TASK_PASS_RATE);
-    let score = SCORES.iter().zip(&Statistic::NAMED).filter_map(|(key, (_, statistic, _))| {
-        let bound = bound(reading, &key.quoted(), fields.node(key)?)?;
-        Some((Spanned::new(*statistic, fields.key_span(key)?), bound))
+    let score = SCORES.iter().zip(&Statistic::NAMED).filter_map(|(field, (_, statistic, _))| {
+        let bound = fields.read(reading, field)?;
+        Some((Spanned::new(*statistic, fields.key_span(field)?), bound))
     });
     let score: Vec<(Spanned<Statistic>, Bound)> = score.collect();
     Some(TaskThreshold { task, pass_rate, score })
@@ -331,9 +342,10 @@ fn latency(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Spanne
         return None;
     }
     let fields = LATENCY_LIMITS.fields(reading, node)?;
-    let limits = LATENCIES.iter().zip(&Statistic::NAMED).filter_map(|(key, (_, statistic, _))| {
-        Some((*statistic, duration::read(reading, &key.quoted(), fields.node(key)?)?))
-    });
+    let limits = LATENCIES
+        .iter()
+        .zip(&Statistic::NAMED)
+        .filter_map(|(field, (_, statistic, _))| Some((*statistic, fields.read(reading, field)?)));
     Some(Spanned::new(limits.collect(), fields.head()))
 }
 

@@ -3,49 +3,56 @@
 use jurat_format::codes;
 use jurat_format::field::{Field, METADATA};
 use jurat_format::fields::Fields;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
-use jurat_format::shape;
+use jurat_format::shape::{self, Tree, Unused};
 use jurat_format::value::{Content, Entry, Node, Spanned};
 
 use super::message::turn_messages;
 use super::tree::{entry, list, map, text};
 use super::{CampaignAgent, LIMITS, Profile, SETTINGS, unused};
 
-pub(super) const MESSAGES: Key =
-    Key::optional("messages", Form::List(&Form::Map(&Form::Any)), "the first messages to the agent").or_null();
-pub(super) const TURNS: Key =
-    Key::optional("turns", Form::List(&Form::Map(&Form::Any)), "further messages, one turn each").or_null();
-const ATTACHMENTS: Key = Key::optional("attachments", Form::List(&Form::Text), "files that are shown to it").or_null();
-const CONTEXT: Key = Key::optional("context", Form::Map(&Form::Any), "settings of its runner").or_null();
+pub(super) const MESSAGES: Field<Tree> =
+    Field::optional("messages", shape::tree(Form::List(&Form::Map(&Form::Any))), "the first messages to the agent")
+        .or_null();
+pub(super) const TURNS: Field<Tree> =
+    Field::optional("turns", shape::tree(Form::List(&Form::Map(&Form::Any))), "further messages, one turn each")
+        .or_null();
+const ATTACHMENTS: Field<Tree> =
+    Field::optional("attachments", shape::tree(Form::List(&Form::Text)), "files that are shown to it").or_null();
+const CONTEXT: Field<Tree> =
+    Field::optional("context", shape::tree(Form::Map(&Form::Any)), "settings of its runner").or_null();
 
-static INPUT_KEYS: Object = Object { what: "`input`", keys: &[MESSAGES, TURNS, ATTACHMENTS, CONTEXT] };
+static INPUT_KEYS: Object = Object { what: "`input`", keys: &[MESSAGES.key, TURNS.key, ATTACHMENTS.key, CONTEXT.key] };
 
-const SCHEMA_VERSION: Key = Key::required("schema_version", Form::Integer(1), "1").or_null();
+const SCHEMA_VERSION: Field<Unused> = Field::required("schema_version", shape::unused(Form::Integer(1)), "1").or_null();
 pub(super) const CASE_ID: Field<Spanned<String>> = Field::required("case_id", shape::TEXT, "its name");
-const TITLE: Key = Key::optional("title", Form::Text, "what it is for").or_null();
-const RUNNER: Key = Key::required("runner", Form::Map(&Form::Any), "who runs it: `type` and settings");
-const INPUT: Key = Key::required("input", Form::Object(&INPUT_KEYS), "the input of the agent");
-const EXPECTATIONS: Key =
-    Key::optional("expectations", Form::Map(&Form::Any), "what is expected of its runs").or_null();
-const RUBRIC: Key = Key::optional("rubric", Form::Map(&Form::Any), "what scores of its runs mean").or_null();
-const DETERMINISTIC_CHECKS: Key =
-    Key::optional("deterministic_checks", Form::List(&Form::Map(&Form::Any)), "checks of its runs").or_null();
+const TITLE: Field<Tree> = Field::optional("title", shape::tree(Form::Text), "what it is for").or_null();
+const RUNNER: Field<Tree> =
+    Field::required("runner", shape::tree(Form::Map(&Form::Any)), "who runs it: `type` and settings");
+const INPUT: Field<Tree> = Field::required("input", shape::tree(Form::Object(&INPUT_KEYS)), "the input of the agent");
+const EXPECTATIONS: Field<Tree> =
+    Field::optional("expectations", shape::tree(Form::Map(&Form::Any)), "what is expected of its runs").or_null();
+const RUBRIC: Field<Tree> =
+    Field::optional("rubric", shape::tree(Form::Map(&Form::Any)), "what scores of its runs mean").or_null();
+const DETERMINISTIC_CHECKS: Field<Tree> =
+    Field::optional("deterministic_checks", shape::tree(Form::List(&Form::Map(&Form::Any))), "checks of its runs")
+        .or_null();
 pub(super) const TAGS: Field<Vec<Spanned<String>>> =
     Field::optional("tags", shape::TEXTS, "words to select it by").or_null();
 
 pub(super) static CASE: Object = Object {
     what: "a case of a campaign",
     keys: &[
-        SCHEMA_VERSION,
+        SCHEMA_VERSION.key,
         CASE_ID.key,
-        TITLE,
-        RUNNER,
-        INPUT,
-        EXPECTATIONS,
-        RUBRIC,
-        DETERMINISTIC_CHECKS,
+        TITLE.key,
+        RUNNER.key,
+        INPUT.key,
+        EXPECTATIONS.key,
+        RUBRIC.key,
+        DETERMINISTIC_CHECKS.key,
         TAGS.key,
         METADATA.key,
     ],
@@ -61,11 +68,11 @@ pub(super) fn case<'d>(
 ) -> Option<Node<'d>> {
     let mut members: Vec<Entry<'d>> = Vec::new();
     let mut put = |key: &'static str, value: Node<'d>| members.push(entry(key, value));
-    put("id", fields.node(&CASE_ID.key)?.clone());
+    put("id", fields.node(&CASE_ID)?.clone());
     for (from, to) in [
-        (TITLE, "description"),
-        (EXPECTATIONS, "expectations"),
-        (RUBRIC, "rubric"),
+        (TITLE.key, "description"),
+        (EXPECTATIONS.key, "expectations"),
+        (RUBRIC.key, "rubric"),
         (TAGS.key, "tags"),
         (METADATA.key, "metadata"),
     ] {

@@ -3,10 +3,10 @@
 use jurat_format::codes;
 use jurat_format::field::Field;
 use jurat_format::fields::Fields;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
-use jurat_format::shape::{self, Shape};
+use jurat_format::shape::{self, Shape, Tree, Unused};
 use jurat_format::value::{Node, Span, Spanned};
 
 use super::case::{MESSAGES, TURNS};
@@ -14,9 +14,10 @@ use super::tree::{list, text};
 use super::{Document, unused};
 
 const PATH: Field<Spanned<String>> = Field::required("path", shape::TEXT, "the file");
-const FORMAT: Key = Key::optional("format", Form::Choice(&["yaml", "json"]), "what it is written in");
+const FORMAT: Field<Unused> =
+    Field::optional("format", shape::unused(Form::Choice(&["yaml", "json"])), "what it is written in");
 
-static SOURCE_FILE: Object = Object { what: "`source`", keys: &[PATH.key, FORMAT] };
+static SOURCE_FILE: Object = Object { what: "`source`", keys: &[PATH.key, FORMAT.key] };
 
 const ROLE: Field<Spanned<String>> = Field::required(
     "role",
@@ -24,10 +25,11 @@ const ROLE: Field<Spanned<String>> = Field::required(
     "who says it",
 );
 const CONTENT: Field<Spanned<String>> = Field::optional("content", shape::TEXT, "what").or_null();
-const NAME: Key = Key::optional("name", Form::Text, "who, when roles are not enough");
-const SOURCE: Key = Key::optional("source", Form::Object(&SOURCE_FILE), "the file that says what").or_null();
+const NAME: Field<Unused> = Field::optional("name", shape::unused(Form::Text), "who, when roles are not enough");
+const SOURCE: Field<Tree> =
+    Field::optional("source", shape::tree(Form::Object(&SOURCE_FILE)), "the file that says what").or_null();
 
-static MESSAGE: Object = Object { what: "a message", keys: &[ROLE.key, CONTENT.key, NAME, SOURCE] };
+static MESSAGE: Object = Object { what: "a message", keys: &[ROLE.key, CONTENT.key, NAME.key, SOURCE.key] };
 
 /// The input of the agent: its system messages, and what is said in each turn. Messages before the first turn stand in front of it.
 pub(super) fn turn_messages<'d>(
@@ -68,13 +70,13 @@ struct Said {
     span: Span,
 }
 
-fn said(reading: &mut Reading<'_>, input: &Fields<'_, '_>, key: &Key) -> Vec<Said> {
+fn said(reading: &mut Reading<'_>, input: &Fields<'_, '_>, key: &Field<Tree>) -> Vec<Said> {
     let items = input.node(key).map(|it| reading.list(&key.quoted(), "a list of messages", it));
     let mut all = Vec::new();
     for item in items.unwrap_or_default() {
         let Some(fields) = MESSAGE.fields(reading, item) else { continue };
         let role = fields.read(reading, &ROLE).map(|it| it.value).unwrap_or_default();
-        match (fields.node(&CONTENT.key), fields.node(&SOURCE)) {
+        match (fields.node(&CONTENT), fields.node(&SOURCE)) {
             (Some(_), None) => {
                 let text = fields.read(reading, &CONTENT);
                 all.extend(text.map(|it| Said { role, text: it.value, span: it.span }));

@@ -22,10 +22,10 @@ use std::path::PathBuf;
 use jurat_format::codes;
 use jurat_format::field::{Field, METADATA};
 use jurat_format::fields::Fields;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::{Problem, listed_all};
 use jurat_format::reader::Reading;
-use jurat_format::shape::{self, Shape};
+use jurat_format::shape::{self, Shape, Tree, Unused};
 use jurat_format::value::{Content, Entry, Node, SourceId, Span, Spanned};
 use jurat_format::yaml::read_tree;
 
@@ -73,95 +73,114 @@ const ASSIGNMENT_CASE_SELECTION: Field<Filter> =
 static ASSIGNMENT: Object =
     Object { what: "an assignment of an agent", keys: &[ASSIGNMENT_AGENT_ID.key, ASSIGNMENT_CASE_SELECTION.key] };
 
-const AGENT_ASSIGNMENTS: Key = Key::optional(
+const AGENT_ASSIGNMENTS: Field<Tree> = Field::optional(
     "agent_assignments",
-    const { Form::List(&Form::Object(&ASSIGNMENT)) },
+    shape::tree(const { Form::List(&Form::Object(&ASSIGNMENT)) }),
     "which agent is given which case",
 )
 .or_null();
 
-static ASSIGNMENTS: Object = Object { what: "`openclaw` of a suite", keys: &[AGENT_ASSIGNMENTS] };
+static ASSIGNMENTS: Object = Object { what: "`openclaw` of a suite", keys: &[AGENT_ASSIGNMENTS.key] };
 
-const SCHEMA_VERSION: Key = Key::required("schema_version", Form::Integer(1), "1").or_null();
+const SCHEMA_VERSION: Field<Unused> = Field::required("schema_version", shape::unused(Form::Integer(1)), "1").or_null();
 const SUITE_ID: Field<Spanned<String>> = Field::required("suite_id", shape::TEXT, "its name");
 const SUITE_TITLE: Field<String> = Field::optional("title", shape::STRING, "what it is for").or_null();
-const SUITE_MODELS: Key =
-    Key::optional("models", Form::List(&Form::Map(&Form::Any)), "the models that are compared").or_null();
+const SUITE_MODELS: Field<Tree> =
+    Field::optional("models", shape::tree(Form::List(&Form::Map(&Form::Any))), "the models that are compared")
+        .or_null();
 const SUITE_CASE_SELECTION: Field<Filter> = Field::optional("case_selection", FILTER, "which cases").or_null();
-const SUITE_OPENCLAW: Key =
-    Key::optional("openclaw", Form::Object(&ASSIGNMENTS), "which agent is given which case").or_null();
+const SUITE_OPENCLAW: Field<Tree> =
+    Field::optional("openclaw", shape::tree(Form::Object(&ASSIGNMENTS)), "which agent is given which case").or_null();
 
 static SUITE_FILE: Object = Object {
     what: "the suite of a campaign",
     keys: &[
-        SCHEMA_VERSION,
+        SCHEMA_VERSION.key,
         SUITE_ID.key,
         SUITE_TITLE.key,
-        SUITE_MODELS,
+        SUITE_MODELS.key,
         SUITE_CASE_SELECTION.key,
-        SUITE_OPENCLAW,
+        SUITE_OPENCLAW.key,
         METADATA.key,
     ],
 };
 
-const MAX_CONCURRENCY: Key = Key::optional("max_concurrency", Form::Integer(1), "not used: `-j` says it").or_null();
+const MAX_CONCURRENCY: Field<Unused> =
+    Field::optional("max_concurrency", shape::unused(Form::Integer(1)), "not used: `-j` says it").or_null();
 const RUN_REPETITIONS: Field<u32> =
     Field::optional("run_repetitions", shape::count::<1>(), "how often each case is run").or_null();
-const FAIL_FAST: Key = Key::optional("fail_fast", Form::Boolean, "not used: `--fail-fast` says it").or_null();
-const STOP_ON_RUNNER_ERROR: Key =
-    Key::optional("stop_on_runner_error", Form::Boolean, "not used: the other cases go on").or_null();
+const FAIL_FAST: Field<Unused> =
+    Field::optional("fail_fast", shape::unused(Form::Boolean), "not used: `--fail-fast` says it").or_null();
+const STOP_ON_RUNNER_ERROR: Field<Unused> =
+    Field::optional("stop_on_runner_error", shape::unused(Form::Boolean), "not used: the other cases go on").or_null();
 
 static POLICY: Object = Object {
     what: "`execution_policy`",
-    keys: &[MAX_CONCURRENCY, RUN_REPETITIONS.key, FAIL_FAST, STOP_ON_RUNNER_ERROR],
+    keys: &[MAX_CONCURRENCY.key, RUN_REPETITIONS.key, FAIL_FAST.key, STOP_ON_RUNNER_ERROR.key],
 };
 
 const RUN_AGENT_ID: Field<Spanned<String>> =
     Field::optional("agent_id", shape::TEXT, "the agent of cases without one").or_null();
-const RUN_IMAGE: Key = Key::optional("image", Form::Text, "the container that it runs in").or_null();
-const RUN_TIMEOUT_SECONDS: Key =
-    Key::optional("timeout_seconds", Form::Number(0.0, f64::INFINITY), "how long it may take").or_null();
-const RUN_DOCKER_CLI: Key = Key::optional("docker_cli", Form::Text, "what makes the container").or_null();
+const RUN_IMAGE: Field<Tree> =
+    Field::optional("image", shape::tree(Form::Text), "the container that it runs in").or_null();
+const RUN_TIMEOUT_SECONDS: Field<Tree> =
+    Field::optional("timeout_seconds", shape::tree(Form::Number(0.0, f64::INFINITY)), "how long it may take").or_null();
+const RUN_DOCKER_CLI: Field<Tree> =
+    Field::optional("docker_cli", shape::tree(Form::Text), "what makes the container").or_null();
 
 static RUN_OPENCLAW: Object = Object {
     what: "`openclaw` of a run profile",
-    keys: &[RUN_AGENT_ID.key, RUN_IMAGE, RUN_TIMEOUT_SECONDS, RUN_DOCKER_CLI],
+    keys: &[RUN_AGENT_ID.key, RUN_IMAGE.key, RUN_TIMEOUT_SECONDS.key, RUN_DOCKER_CLI.key],
 };
 
-const RUN_PROFILE_ID: Key = Key::required("run_profile_id", Form::Text, "its name").or_null();
-const PROFILE_TITLE: Key = Key::optional("title", Form::Text, "what it is for").or_null();
-const PROFILE_RUNNER_DEFAULTS: Key =
-    Key::optional("runner_defaults", Form::Map(&Form::Any), "settings of all models").or_null();
-const PROFILE_MODEL_OVERRIDES: Key =
-    Key::optional("model_overrides", Form::Map(&Form::Map(&Form::Any)), "settings of single models").or_null();
-const PROFILE_EXECUTION_POLICY: Key =
-    Key::optional("execution_policy", Form::Object(&POLICY), "how cases are run").or_null();
-const PROFILE_OPENCLAW: Key = Key::optional("openclaw", Form::Object(&RUN_OPENCLAW), "how agents are run").or_null();
+const RUN_PROFILE_ID: Field<Unused> =
+    Field::required("run_profile_id", shape::unused(Form::Text), "its name").or_null();
+const PROFILE_TITLE: Field<Unused> = Field::optional("title", shape::unused(Form::Text), "what it is for").or_null();
+const PROFILE_RUNNER_DEFAULTS: Field<Tree> =
+    Field::optional("runner_defaults", shape::tree(Form::Map(&Form::Any)), "settings of all models").or_null();
+const PROFILE_MODEL_OVERRIDES: Field<Tree> =
+    Field::optional("model_overrides", shape::tree(Form::Map(&Form::Map(&Form::Any))), "settings of single models")
+        .or_null();
+const PROFILE_EXECUTION_POLICY: Field<Tree> =
+    Field::optional("execution_policy", shape::tree(Form::Object(&POLICY)), "how cases are run").or_null();
+const PROFILE_OPENCLAW: Field<Tree> =
+    Field::optional("openclaw", shape::tree(Form::Object(&RUN_OPENCLAW)), "how agents are run").or_null();
 
 static PROFILE_FILE: Object = Object {
     what: "a run profile",
     keys: &[
-        SCHEMA_VERSION,
-        RUN_PROFILE_ID,
-        PROFILE_TITLE,
-        PROFILE_RUNNER_DEFAULTS,
-        PROFILE_MODEL_OVERRIDES,
-        PROFILE_EXECUTION_POLICY,
-        PROFILE_OPENCLAW,
+        SCHEMA_VERSION.key,
+        RUN_PROFILE_ID.key,
+        PROFILE_TITLE.key,
+        PROFILE_RUNNER_DEFAULTS.key,
+        PROFILE_MODEL_OVERRIDES.key,
+        PROFILE_EXECUTION_POLICY.key,
+        PROFILE_OPENCLAW.key,
         METADATA.key,
     ],
 };
 
 const AGENT_ID: Field<Spanned<String>> =
     Field::required("agent_id", shape::TEXT, "its name, which is that of its directory");
-const AGENT_TITLE: Key = Key::optional("title", Form::Text, "what it is called").or_null();
-const AGENT_DESCRIPTION: Key = Key::optional("description", Form::Text, "what it is for").or_null();
-const AGENT_TAGS: Key = Key::optional("tags", Form::List(&Form::Text), "words for it").or_null();
-const AGENT_OPENCLAW: Key = Key::optional("openclaw", Form::Map(&Form::Any), "parts of its configuration").or_null();
+const AGENT_TITLE: Field<Unused> = Field::optional("title", shape::unused(Form::Text), "what it is called").or_null();
+const AGENT_DESCRIPTION: Field<Unused> =
+    Field::optional("description", shape::unused(Form::Text), "what it is for").or_null();
+const AGENT_TAGS: Field<Unused> =
+    Field::optional("tags", shape::unused(Form::List(&Form::Text)), "words for it").or_null();
+const AGENT_OPENCLAW: Field<Tree> =
+    Field::optional("openclaw", shape::tree(Form::Map(&Form::Any)), "parts of its configuration").or_null();
 
 static AGENT_FILE: Object = Object {
     what: "an agent of a campaign",
-    keys: &[SCHEMA_VERSION, AGENT_ID.key, AGENT_TITLE, AGENT_DESCRIPTION, AGENT_TAGS, METADATA.key, AGENT_OPENCLAW],
+    keys: &[
+        SCHEMA_VERSION.key,
+        AGENT_ID.key,
+        AGENT_TITLE.key,
+        AGENT_DESCRIPTION.key,
+        AGENT_TAGS.key,
+        METADATA.key,
+        AGENT_OPENCLAW.key,
+    ],
 };
 
 /// Where the program asks its models.
@@ -336,7 +355,7 @@ fn unused(reading: &mut Reading<'_>, span: Span, what: impl Into<String>, instea
 fn profile<'d>(reading: &mut Reading<'_>, tree: &Node<'d>, add: Add<'_>) -> Profile<'d> {
     let mut profile = Profile::default();
     let Some(fields) = PROFILE_FILE.fields(reading, tree) else { return profile };
-    let entries = |key: &Key| fields.node(key).and_then(|it| it.entries()).unwrap_or(&[]).to_vec();
+    let entries = |key: &Field<Tree>| fields.node(key).and_then(|it| it.entries()).unwrap_or(&[]).to_vec();
     (profile.defaults, profile.overrides) = (entries(&PROFILE_RUNNER_DEFAULTS), entries(&PROFILE_MODEL_OVERRIDES));
     if let Some(policy) = fields.node(&PROFILE_EXECUTION_POLICY).and_then(|it| POLICY.fields(reading, it)) {
         let repeat = policy.read(reading, &RUN_REPETITIONS);
@@ -348,7 +367,7 @@ fn profile<'d>(reading: &mut Reading<'_>, tree: &Node<'d>, add: Add<'_>) -> Prof
         ];
         for (key, instead) in others {
             if let Some(span) = policy.key_span(&key).filter(|_| policy.node(&key).is_some()) {
-                unused(reading, span, format!("`{}` of a run profile is not used", key.name), instead);
+                unused(reading, span, format!("`{}` of a run profile is not used", key.name()), instead);
             }
         }
     }

@@ -3,10 +3,10 @@
 use jurat_format::codes;
 use jurat_format::field::{Defaulted, Field};
 use jurat_format::fields::Fields;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::{Problem, listed_all};
 use jurat_format::reader::Reading;
-use jurat_format::shape;
+use jurat_format::shape::{self, Tree, Unused};
 use jurat_format::value::{Map, Node, Spanned};
 
 use super::super::Suite;
@@ -24,24 +24,25 @@ const MODEL: Field<Spanned<String>> =
         .or(&["judge_model", "model_id"])
         .or_null()
         .default_words("the role of its own name");
-const REQUEST_OPTIONS: Key = Key::optional(
+const REQUEST_OPTIONS: Field<Tree> = Field::optional(
     "request_options",
-    Form::Map(&Form::Any),
+    shape::tree(Form::Map(&Form::Any)),
     "settings of a `provider/model`: `temperature`, `max_tokens` and others, by the provider's names",
 )
 .or_null();
 
 pub(super) static JUDGE: Object =
-    Object { what: "a judge of an evaluation", keys: &[JUDGE_ID.key, TYPE.key, MODEL.key, REQUEST_OPTIONS] };
+    Object { what: "a judge of an evaluation", keys: &[JUDGE_ID.key, TYPE.key, MODEL.key, REQUEST_OPTIONS.key] };
 
-const JUDGE_RUN_ID: Key = Key::optional("judge_run_id", Form::Text, "its name");
+const JUDGE_RUN_ID: Field<Unused> = Field::optional("judge_run_id", shape::unused(Form::Text), "its name");
 const JUDGE_OF_RUN: Field<Spanned<String>> = Field::required("judge_id", shape::TEXT, "one of `judges`");
 const REPETITIONS: Defaulted<u32> =
     Field::optional("repetitions", shape::count::<1>(), "number of times it is asked").or_null().default(1);
-const SAMPLE_SIZE: Key = Key::optional("sample_size", Form::Integer(1), "not used: every case is judged").or_null();
+const SAMPLE_SIZE: Field<Unused> =
+    Field::optional("sample_size", shape::unused(Form::Integer(1)), "not used: every case is judged").or_null();
 
 pub(super) static JUDGE_RUN: Object =
-    Object { what: "a run of a judge", keys: &[JUDGE_RUN_ID, JUDGE_OF_RUN.key, REPETITIONS.key, SAMPLE_SIZE] };
+    Object { what: "a run of a judge", keys: &[JUDGE_RUN_ID.key, JUDGE_OF_RUN.key, REPETITIONS.key, SAMPLE_SIZE.key] };
 
 /// The judges that are asked. Each that brings settings of its own becomes a role of its name.
 pub(super) fn runs(reading: &mut Reading<'_>, suite: &mut Suite, fields: &Fields<'_, '_>) -> Vec<JudgeRun> {

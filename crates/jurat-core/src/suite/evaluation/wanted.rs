@@ -2,11 +2,11 @@
 
 use jurat_format::codes;
 use jurat_format::field::{Defaulted, Field, METADATA};
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
-use jurat_format::value::{Map, Node, Val};
+use jurat_format::value::{Map, Node, Val, Value};
 
 use crate::evaluation::{Criterion, Expectation, Expectations, Rubric, Scale};
 
@@ -45,7 +45,7 @@ const WHAT_BAD_LOOKS_LIKE: Field<String> = Field::required("what_bad_looks_like"
 static CRITERION: Object =
     Object { what: "a criterion", keys: &[NAME.key, WHAT_GOOD_LOOKS_LIKE.key, WHAT_BAD_LOOKS_LIKE.key] };
 
-const VERSION: Key = Key::optional("version", Form::Any, "its version; stored and not used").or_null();
+const VERSION: Field<Value> = Field::optional("version", shape::VALUE, "its version; stored and not used").or_null();
 const SCALE: Field<Scale> =
     Field::optional("scale", Shape::new(Form::Object(&SCALE_KEYS), scale), "the range of scores")
         .or_null()
@@ -60,7 +60,7 @@ const SCORING_INSTRUCTIONS: Field<String> =
     Field::optional("scoring_instructions", shape::STRING, "instructions for scoring").or_null();
 
 static RUBRIC: Object =
-    Object { what: "the rubric of a case", keys: &[VERSION, SCALE.key, CRITERIA.key, SCORING_INSTRUCTIONS.key] };
+    Object { what: "the rubric of a case", keys: &[VERSION.key, SCALE.key, CRITERIA.key, SCORING_INSTRUCTIONS.key] };
 
 pub(crate) const EXPECTATIONS_SHAPE: Shape<Expectations> = Shape::new(Form::Object(&EXPECTATIONS), read_expectations);
 pub(crate) const RUBRIC_SHAPE: Shape<Rubric> = Shape::new(Form::Object(&RUBRIC), rubric);
@@ -86,7 +86,7 @@ fn expectation(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Expectation
     }
     let fields = EXPECTATION.fields(reading, node)?;
     let weight = fields.value(reading, &WEIGHT);
-    let written = fields.node(&METADATA.key).map(|it| it.to_val().into_owned());
+    let written = fields.node(&METADATA).map(|it| it.to_val().into_owned());
     let text = fields.read(reading, &TEXT)?;
     Some(Expectation { text, weight, metadata: written.unwrap_or_else(metadata) })
 }
@@ -94,7 +94,7 @@ fn expectation(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<Expectation
 /// Reads what scores mean in a case.
 fn rubric(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Rubric> {
     let fields = RUBRIC.fields(reading, node)?;
-    let version = fields.node(&VERSION).map(|it| it.to_val().into_owned());
+    let version = fields.read(reading, &VERSION);
     let scale = fields.read(reading, &SCALE).unwrap_or_default();
     let criteria = fields.read(reading, &CRITERIA).unwrap_or_default();
     let scoring_instructions = fields.read(reading, &SCORING_INSTRUCTIONS);
@@ -133,7 +133,7 @@ fn scale(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Scale> {
         reading.problem(problem.at(at, "must be more than `min`"));
         return None;
     }
-    let anchors = match fields.node(&ANCHORS.key) {
+    let anchors = match fields.node(&ANCHORS) {
         Some(_) => fields.read(reading, &ANCHORS)?,
         None => Vec::new(),
     };

@@ -51,7 +51,8 @@ pub(super) const LIMITS_SHAPE: Shape<Limits> = Shape::new(Form::Object(&CALL_LIM
 const LANGUAGES: [Language; 3] = [Language::Python, Language::TypeScript, Language::JavaScript];
 
 /// The keys that make no sense without code.
-pub(super) const OF_CODE: [Key; 6] = [LANGUAGE, ENTRY.key, LIMITS.key, DETERMINISTIC.key, ISOLATION.key, PYTHON.key];
+pub(super) const OF_CODE: [Key; 6] =
+    [LANGUAGE.key, ENTRY.key, LIMITS.key, DETERMINISTIC.key, ISOLATION.key, PYTHON.key];
 
 pub(super) fn read(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<EvaluatorCode> {
     let (text, file) = fields.read(reading, &SOURCE)?;

@@ -46,8 +46,11 @@ const OPTIMIZATION_DIRECTION: Field<Direction> = Field::optional(
     "which scores are better; for reports",
 )
 .or(&["direction"]);
-const VALUES: Key =
-    Key::optional("values", const { Form::List(&Form::Object(&VALUE)) }, "the labels of a categorical output");
+const VALUES: Field<Vec<LabelValue>> = Field::optional(
+    "values",
+    Shape::new(const { Form::List(&Form::Object(&VALUE)) }, read_values),
+    "the labels of a categorical output",
+);
 const LOWER_BOUND: Field<f64> = Field::optional("lower_bound", FINITE, "the minimum score");
 const UPPER_BOUND: Field<f64> = Field::optional("upper_bound", FINITE, "the maximum score");
 const THRESHOLDS: Field<Vec<f64>> = Field::optional(
@@ -63,7 +66,7 @@ pub(super) static OUTPUT: Object = Object {
         TYPE.key,
         DESCRIPTION.key,
         OPTIMIZATION_DIRECTION.key,
-        VALUES,
+        VALUES.key,
         LOWER_BOUND.key,
         UPPER_BOUND.key,
         THRESHOLDS.key,
@@ -100,8 +103,8 @@ fn read_output(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<OutputConfi
     };
     let foreign: &[Key] = match kind {
         Type::Categorical => &[LOWER_BOUND.key, UPPER_BOUND.key, THRESHOLDS.key],
-        Type::Continuous => &[VALUES, THRESHOLDS.key],
-        Type::Freeform => &[VALUES],
+        Type::Continuous => &[VALUES.key, THRESHOLDS.key],
+        Type::Freeform => &[VALUES.key],
     };
     if let Some((key, span)) = foreign.iter().find_map(|it| Some((it, fields.key_span(it)?))) {
         let problem = Problem::new(&codes::CONFLICT, format!("a {} output has no `{}`", kind.name(), key.name));
@@ -110,15 +113,15 @@ fn read_output(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<OutputConfi
     let (lower_bound, upper_bound) = (fields.read(reading, &LOWER_BOUND), fields.read(reading, &UPPER_BOUND));
     let kind = match kind {
         Type::Categorical => {
-            let Some(values) = fields.node(&VALUES) else {
+            if fields.node(&VALUES).is_none() {
                 let problem = Problem::new(&codes::MISSING_KEY, "a categorical output needs `values`");
                 let problem = problem.at(fields.span, "without labels");
                 reading
                     .problem(problem.help("for example `values: [{label: pass, score: 1}, {label: fail, score: 0}]`"));
                 return None;
-            };
+            }
             let n_before = reading.n_errors();
-            let values = read_values(reading, values);
+            let values = fields.read(reading, &VALUES).unwrap_or_default();
             if reading.n_errors() > n_before {
                 return None;
             }
@@ -154,13 +157,13 @@ fn read_direction(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Opt
     }
 }
 
-fn read_values(reading: &mut Reading<'_>, node: &Node<'_>) -> Vec<LabelValue> {
+fn read_values(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Vec<LabelValue>> {
     let mut values = Vec::new();
-    for item in reading.list(&VALUES.quoted(), "a list of labels", node) {
+    for item in reading.list(what, "a list of labels", node) {
         let Some(fields) = VALUE.fields(reading, item) else { continue };
         let label = fields.read(reading, &LABEL);
         let score = fields.read(reading, &SCORE);
         values.extend(label.map(|label| LabelValue { label, score }));
     }
-    values
+    Some(values)
 }

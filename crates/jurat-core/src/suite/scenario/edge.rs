@@ -3,10 +3,10 @@
 use jurat_format::codes;
 use jurat_format::field::Field;
 use jurat_format::fields::Fields;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
-use jurat_format::shape::{self, Shape};
+use jurat_format::shape::{self, Shape, Tree};
 use jurat_format::value::{Content, Node, Span, Spanned, Val};
 
 use super::ScenarioText;
@@ -31,11 +31,14 @@ pub struct EdgeText {
 const FROM: Field<Spanned<String>> = Field::required("from", shape::TEXT, "the node it leaves").or(&["source"]);
 const TO: Field<Spanned<String>> =
     Field::required("to", shape::TEXT, "the node it goes to, or `__end__`").or(&["target"]);
-const WHEN: Key =
-    Key::optional("when", Form::Either(&[Form::Map(&Form::Any), Form::List(&Form::Any)]), "the condition")
-        .or(&["condition"])
-        .default_words("taken when no other edge is")
-        .or_null();
+const WHEN: Field<Tree> = Field::optional(
+    "when",
+    shape::tree(Form::Either(&[Form::Map(&Form::Any), Form::List(&Form::Any)])),
+    "the condition",
+)
+.or(&["condition"])
+.default_words("taken when no other edge is")
+.or_null();
 const CONDITION_SOURCE: Field<Spanned<String>> =
     Field::optional("condition_source", shape::TEXT, "source text of code for the condition; shown, never run")
         .or_null();
@@ -51,7 +54,7 @@ const HANDOVER_SOURCE: Field<Spanned<String>> =
 
 static EDGE: Object = Object {
     what: "an edge",
-    keys: &[FROM.key, TO.key, WHEN, CONDITION_SOURCE.key, HANDOVER.key, HANDOVER_SOURCE.key],
+    keys: &[FROM.key, TO.key, WHEN.key, CONDITION_SOURCE.key, HANDOVER.key, HANDOVER_SOURCE.key],
 };
 
 pub(super) const FORM: Form = Form::Either(&[Form::Text, Form::Object(&EDGE)]);
@@ -118,8 +121,8 @@ fn long(reading: &mut Reading<'_>, node: &Node<'_>) -> Option<(Edge, EdgeText)> 
         span: fields.head(),
         source: source_span,
         target: target.span,
-        when: fields.node(&WHEN).or(fields.node(&CONDITION_SOURCE.key)).map(|it| it.span),
-        handover: fields.node(&HANDOVER.key).or(fields.node(&HANDOVER_SOURCE.key)).map(|it| it.span),
+        when: fields.node(&WHEN).or(fields.node(&CONDITION_SOURCE)).map(|it| it.span),
+        handover: fields.node(&HANDOVER).or(fields.node(&HANDOVER_SOURCE)).map(|it| it.span),
         is_flawed,
     };
     Some((Edge { source, target: Target::named(&target.value), when, handover }, place))
@@ -160,8 +163,8 @@ fn wrong(error: WhenError) -> Problem {
 
 /// A strategy, or the text of code.
 fn handed_over(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<Handover> {
-    let named = fields.node(&HANDOVER.key);
-    let source = fields.node(&HANDOVER_SOURCE.key);
+    let named = fields.node(&HANDOVER);
+    let source = fields.node(&HANDOVER_SOURCE);
     if let (Some(named), Some(source)) = (named, source) {
         let message = "an edge has either `handover` or `handover_source`, not both";
         let problem = Problem::new(&codes::CONFLICT, message).at(source.span, "and this").at(named.span, "this");

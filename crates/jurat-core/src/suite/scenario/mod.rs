@@ -39,10 +39,10 @@ use jurat_format::codes;
 use jurat_format::duration;
 use jurat_format::field::{DESCRIPTION, Defaulted, Field, METADATA};
 use jurat_format::fields::Fields;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::{Problem, Problems};
 use jurat_format::reader::Reading;
-use jurat_format::shape;
+use jurat_format::shape::{self, Tree};
 use jurat_format::source::{Files, ReadError, Sources};
 use jurat_format::value::{Node, Span, Spanned};
 pub use node::NodeText;
@@ -110,20 +110,24 @@ choices! {
 const NAME: Field<Spanned<String>> = Field::optional("name", shape::TEXT, "its name, when scenarios are a list");
 const ENTRY: Field<Spanned<String>> =
     Field::optional("entry", shape::TEXT, "the node that it starts with").or(&["entry_node"]);
-const NODES: Key = Key::optional(
+const NODES: Field<Tree> = Field::optional(
     "nodes",
-    const { Form::Either(&[Form::Map(&node::FORM), Form::List(&node::FORM)]) },
+    shape::tree(const { Form::Either(&[Form::Map(&node::FORM), Form::List(&node::FORM)]) }),
     "the turns of the conversation, by id or as a list with ids",
 );
-const EDGES: Key = Key::optional(
+const EDGES: Field<Tree> = Field::optional(
     "edges",
-    const { Form::List(&edge::FORM) },
+    shape::tree(const { Form::List(&edge::FORM) }),
     "the next node of each node; the first edge whose condition holds is taken. `a -> b` is short for `{from: a, to: b}`",
 );
-const OUTCOMES: Key =
-    Key::optional("outcomes", outcome::FORM, "criteria over the whole conversation").or(&["outcome_criteria"]);
-const TASKS: Key =
-    Key::optional("tasks", const { Form::List(&Form::Object(&task::TASK)) }, "tasks that apply to this scenario alone");
+const OUTCOMES: Field<Tree> =
+    Field::optional("outcomes", shape::tree(outcome::FORM), "criteria over the whole conversation")
+        .or(&["outcome_criteria"]);
+const TASKS: Field<Tree> = Field::optional(
+    "tasks",
+    shape::tree(const { Form::List(&Form::Object(&task::TASK)) }),
+    "tasks that apply to this scenario alone",
+);
 const RUBRIC: Field<node::Named<Vec<Trait>>> = Field::optional(
     "rubric",
     node::RUBRIC_SHAPE,
@@ -135,7 +139,7 @@ const OVER: Field<Over> = Field::optional(
     "`records` holds the conversation once for each row of `records`, whose fields questions, expected values, edges, outcomes and tasks see",
 )
 .default_words("held once");
-const SYSTEM: Key = Key::optional("system", prompts::FORM, "the system prompt of the subject");
+const SYSTEM: Field<Tree> = Field::optional("system", shape::tree(prompts::FORM), "the system prompt of the subject");
 const MODELS: Field<node::Models> = Field::optional("models", node::MODELS_SHAPE, "the models for subject and parser")
     .or(&["model_override"])
     .default_words("the roles `subject` and `parser`");
@@ -154,12 +158,12 @@ static SCENARIO: Object = Object {
         DESCRIPTION.key,
         OVER.key,
         ENTRY.key,
-        NODES,
-        EDGES,
-        OUTCOMES,
-        TASKS,
+        NODES.key,
+        EDGES.key,
+        OUTCOMES.key,
+        TASKS.key,
         RUBRIC.key,
-        SYSTEM,
+        SYSTEM.key,
         MODELS.key,
         TOOLS.key,
         TURN_LIMIT.key,
@@ -266,7 +270,7 @@ fn frame(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut Scenario
     text.scenario.over_records = matches!(fields.read(reading, &OVER), Some(Over::Records));
     text.over = fields.key_span(&OVER).filter(|_| text.scenario.over_records);
     let system = fields.node(&SYSTEM).and_then(|it| node::words(reading, "`system`", it, text));
-    let is_entry_lost = fields.may_mean(&ENTRY) || (fields.node(&ENTRY.key).is_some() && entry.is_none());
+    let is_entry_lost = fields.may_mean(&ENTRY) || (fields.node(&ENTRY).is_some() && entry.is_none());
     text.lost.add_if(is_entry_lost, &[Part::Entry]);
     text.entry = entry.as_ref().map(|it| it.span);
     text.scenario.description = description.unwrap_or_default();

@@ -7,8 +7,8 @@ use jurat_format::fields::Fields;
 use jurat_format::form::{Form, Key, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
-use jurat_format::shape::{self, Shape};
-use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val};
+use jurat_format::shape::{self, Shape, Tree};
+use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
 use super::super::{judging, prompts, rubric, template};
 use super::ScenarioText;
@@ -39,17 +39,14 @@ pub struct NodeText {
 
 const DESCRIPTION: Field<String> = field::DESCRIPTION.or_null();
 const ID: Field<Spanned<String>> = Field::optional("id", shape::TEXT, "its id, when nodes are a list").or(&["node_id"]);
-const QUESTION: Key = Key::required(
+const QUESTION: Field<Tree> = Field::required(
     "question",
-    const { Form::Either(&[Form::Text, prompts::TEMPLATE_FORM, Form::Object(&STORED_QUESTION)]) },
+    shape::tree(const { Form::Either(&[Form::Text, prompts::TEMPLATE_FORM, Form::Object(&STORED_QUESTION)]) }),
     "what is asked, or an object with `question` and `raw_answer`",
 );
-const RAW_ANSWER: Key = Key::optional("raw_answer", prompts::FORM, "the right answer, in words").or_null();
-const EXAMPLES: Key = Key::optional(
-    "examples",
-    const { Form::List(&Form::Object(&EXAMPLE)) },
-    "few-shot examples: questions and answers that are placed before this one; they may be templates as the question is",
-)
+const RAW_ANSWER: Field<Tree> =
+    Field::optional("raw_answer", shape::tree(prompts::FORM), "the right answer, in words").or_null();
+const EXAMPLES: Field<Tree> = Field::optional("examples", shape::tree(const { Form::List(&Form::Object(&EXAMPLE)) }), "few-shot examples: questions and answers that are placed before this one; they may be templates as the question is")
 .or(&["few_shot_examples"])
 .or_null();
 const TEMPLATE: Field<Named<Template>> = Field::optional(
@@ -69,7 +66,7 @@ const MODELS: Field<Models> = Field::optional("models", MODELS_SHAPE, "the model
     .or(&["model_override"])
     .or_null()
     .default_words("those of the scenario");
-const SYSTEM: Key = Key::optional("system", prompts::FORM, "the system prompt of the subject")
+const SYSTEM: Field<Tree> = Field::optional("system", shape::tree(prompts::FORM), "the system prompt of the subject")
     .or_null()
     .default_words("that of the scenario");
 const TOOLS: Field<Vec<Spanned<String>>> = Field::optional(
@@ -81,8 +78,12 @@ const TOOLS: Field<Vec<Spanned<String>>> = Field::optional(
 .default_words("those of the scenario");
 const TOOL_FILTER: Field<(ToolFilter, Vec<Spanned<String>>)> =
     Field::optional("tool_filter", filter::SHAPE, "tools that the subject may not use at this node").or_null();
-const STATE_UPDATE: Key =
-    Key::optional("state_update", Form::Object(&UPDATE), "how the accumulated state changes after a turn").or_null();
+const STATE_UPDATE: Field<Tree> = Field::optional(
+    "state_update",
+    shape::tree(Form::Object(&UPDATE)),
+    "how the accumulated state changes after a turn",
+)
+.or_null();
 const STATE_UPDATE_SOURCE: Field<String> = Field::optional(
     "state_update_source",
     shape::STRING,
@@ -97,16 +98,16 @@ static NODE: Object = Object {
     keys: &[
         ID.key,
         DESCRIPTION.key,
-        QUESTION,
-        RAW_ANSWER,
-        EXAMPLES,
+        QUESTION.key,
+        RAW_ANSWER.key,
+        EXAMPLES.key,
         TEMPLATE.key,
         RUBRIC.key,
         MODELS.key,
-        SYSTEM,
+        SYSTEM.key,
         TOOLS.key,
         TOOL_FILTER.key,
-        STATE_UPDATE,
+        STATE_UPDATE.key,
         STATE_UPDATE_SOURCE.key,
         AGENT_IDENTITY.key,
         METADATA.key,
@@ -115,68 +116,79 @@ static NODE: Object = Object {
 
 pub(super) const FORM: Form = Form::Object(&NODE);
 
-const TEXT: Key = Key::required("question", prompts::FORM, "the question");
-const KEYWORDS: Key = Key::optional("keywords", Form::Any, "keywords; stored and not used").or(&["tags"]);
-const DATE_CREATED: Key = Key::optional("date_created", Form::Any, "when it was written; stored and not used");
-const DATE_MODIFIED: Key = Key::optional("date_modified", Form::Any, "when it was changed; stored and not used");
-const ANSWER_TEMPLATE: Key =
-    Key::optional("answer_template", Form::Any, "the source of a template class of Karenina; never run");
-const ANSWER_NOTES: Key = Key::optional("answer_notes", Form::Any, "notes about the answer; stored and not used");
-const AUTHOR: Key = Key::optional("author", Form::Any, "its author; stored and not used");
-const SOURCES: Key = Key::optional("sources", Form::Any, "its sources; stored and not used");
-const CUSTOM_METADATA: Key = Key::optional("custom_metadata", Form::Any, "any further values; stored and not used");
-const QUESTION_RUBRIC: Key = Key::optional("question_rubric", Form::Any, "a rubric of Karenina; stored and not used");
-const QUESTION_DYNAMIC_RUBRIC: Key =
-    Key::optional("question_dynamic_rubric", Form::Any, "a rubric of Karenina; stored and not used");
-const WORKSPACE_PATH: Key = Key::optional("workspace_path", Form::Any, "a directory of Karenina; stored and not used");
-const STORED_ID: Key = Key::optional("id", Form::Any, "the id that Karenina gives it").or_null();
+const TEXT: Field<Tree> = Field::required("question", shape::tree(prompts::FORM), "the question");
+const KEYWORDS: Field<Value> = Field::optional("keywords", shape::VALUE, "keywords; stored and not used").or(&["tags"]);
+const DATE_CREATED: Field<Value> =
+    Field::optional("date_created", shape::VALUE, "when it was written; stored and not used");
+const DATE_MODIFIED: Field<Value> =
+    Field::optional("date_modified", shape::VALUE, "when it was changed; stored and not used");
+const ANSWER_TEMPLATE: Field<Tree> =
+    Field::optional("answer_template", shape::tree(Form::Any), "the source of a template class of Karenina; never run");
+const ANSWER_NOTES: Field<Value> =
+    Field::optional("answer_notes", shape::VALUE, "notes about the answer; stored and not used");
+const AUTHOR: Field<Value> = Field::optional("author", shape::VALUE, "its author; stored and not used");
+const SOURCES: Field<Value> = Field::optional("sources", shape::VALUE, "its sources; stored and not used");
+const CUSTOM_METADATA: Field<Value> =
+    Field::optional("custom_metadata", shape::VALUE, "any further values; stored and not used");
+const QUESTION_RUBRIC: Field<Tree> =
+    Field::optional("question_rubric", shape::tree(Form::Any), "a rubric of Karenina; stored and not used");
+const QUESTION_DYNAMIC_RUBRIC: Field<Value> =
+    Field::optional("question_dynamic_rubric", shape::VALUE, "a rubric of Karenina; stored and not used");
+const WORKSPACE_PATH: Field<Value> =
+    Field::optional("workspace_path", shape::VALUE, "a directory of Karenina; stored and not used");
+const STORED_ID: Field<Value> = Field::optional("id", shape::VALUE, "the id that Karenina gives it").or_null();
 
 static STORED_QUESTION: Object = Object {
     what: "a question",
     keys: &[
-        TEXT,
-        RAW_ANSWER,
-        EXAMPLES,
-        KEYWORDS,
-        DATE_CREATED,
-        DATE_MODIFIED,
-        ANSWER_TEMPLATE,
-        ANSWER_NOTES,
-        AUTHOR,
-        SOURCES,
-        CUSTOM_METADATA,
-        QUESTION_RUBRIC,
-        QUESTION_DYNAMIC_RUBRIC,
-        WORKSPACE_PATH,
-        STORED_ID,
+        TEXT.key,
+        RAW_ANSWER.key,
+        EXAMPLES.key,
+        KEYWORDS.key,
+        DATE_CREATED.key,
+        DATE_MODIFIED.key,
+        ANSWER_TEMPLATE.key,
+        ANSWER_NOTES.key,
+        AUTHOR.key,
+        SOURCES.key,
+        CUSTOM_METADATA.key,
+        QUESTION_RUBRIC.key,
+        QUESTION_DYNAMIC_RUBRIC.key,
+        WORKSPACE_PATH.key,
+        STORED_ID.key,
     ],
 };
 
 /// The keys of a question that have a place of their own.
-const OWN: [Key; 4] = [TEXT, RAW_ANSWER, EXAMPLES, STORED_ID];
+const OWN: [Key; 4] = [TEXT.key, RAW_ANSWER.key, EXAMPLES.key, STORED_ID.key];
 
-const EXAMPLE_QUESTION: Key = Key::required("question", prompts::FORM, "the question");
-const ANSWER: Key = Key::required("answer", prompts::FORM, "the answer");
+const EXAMPLE_QUESTION: Field<Tree> = Field::required("question", shape::tree(prompts::FORM), "the question");
+const ANSWER: Field<Tree> = Field::required("answer", shape::tree(prompts::FORM), "the answer");
 
-static EXAMPLE: Object = Object { what: "an example", keys: &[EXAMPLE_QUESTION, ANSWER] };
+static EXAMPLE: Object = Object { what: "an example", keys: &[EXAMPLE_QUESTION.key, ANSWER.key] };
 
-const SUBJECT: Key = Key::optional("subject", Form::Any, "the model that answers: a role, or `provider/model`")
-    .or(&["answering_model"])
-    .default_words("the role `subject`")
-    .or_null();
-const PARSER: Key =
-    Key::optional("parser", Form::Any, "the model that reads answers into templates: a role, or `provider/model`")
-        .or(&["parsing_model"])
-        .default_words("the role `parser`")
+const SUBJECT: Field<Tree> =
+    Field::optional("subject", shape::tree(Form::Any), "the model that answers: a role, or `provider/model`")
+        .or(&["answering_model"])
+        .default_words("the role `subject`")
         .or_null();
+const PARSER: Field<Tree> = Field::optional(
+    "parser",
+    shape::tree(Form::Any),
+    "the model that reads answers into templates: a role, or `provider/model`",
+)
+.or(&["parsing_model"])
+.default_words("the role `parser`")
+.or_null();
 
-static MODEL_NAMES: Object = Object { what: "`models` of a scenario", keys: &[SUBJECT, PARSER] };
+static MODEL_NAMES: Object = Object { what: "`models` of a scenario", keys: &[SUBJECT.key, PARSER.key] };
 
 pub(super) const MODELS_SHAPE: Shape<Models> = Shape::new(Form::Object(&MODEL_NAMES), read_models);
 
-const CEL: Key = Key::required("cel", Form::Text, "an expression that gives the new accumulated state");
+const CEL: Field<Tree> =
+    Field::required("cel", shape::tree(Form::Text), "an expression that gives the new accumulated state");
 
-static UPDATE: Object = Object { what: "`state_update`", keys: &[CEL] };
+static UPDATE: Object = Object { what: "`state_update`", keys: &[CEL.key] };
 
 /// Reads the nodes of a scenario: an object of ids and nodes, or a list of nodes with ids.
 pub(super) fn read_all(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut ScenarioText) {
@@ -210,7 +222,7 @@ fn read(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
     let Rest { mut node, template, rubric, agent_identity, state_update } = rest;
     // A template class of Karenina is used when its fields can be read without running it.
     if node.template.is_none() && template.is_none() && fields.key_span(&TEMPLATE).is_none() {
-        let source = question.stored.get(ANSWER_TEMPLATE.name).and_then(Val::as_str);
+        let source = question.stored.get(ANSWER_TEMPLATE.key.name).and_then(Val::as_str);
         node.template = source.and_then(|it| Template::from_python_source(it).ok());
     }
     text.scenario.nodes.push(ScenarioNode { id: id.value, question, ..node });
@@ -299,10 +311,10 @@ fn stored_question(
         }
     }
     // Karenina's id follows from the text; one that does not is stored.
-    if let Some(id) = fields.node(&STORED_ID).map(|it| it.to_val().into_owned())
+    if let Some(id) = fields.read(reading, &STORED_ID)
         && id.as_str() != Some(question_id(&text).as_str())
     {
-        stored.insert(STORED_ID.name.into(), id);
+        stored.insert(STORED_ID.key.name.into(), id);
     }
     Some(Question { text, raw_answer, prompt, answer_prompt, examples, stored })
 }
@@ -312,7 +324,7 @@ fn examples(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut ScenarioText)
     let mut examples = Vec::new();
     for item in items {
         let Some(fields) = EXAMPLE.fields(reading, item) else { continue };
-        let mut said = |key: &Key| fields.node(key).and_then(|it| words(reading, &key.quoted(), it, text));
+        let mut said = |key: &Field<Tree>| fields.node(key).and_then(|it| words(reading, &key.quoted(), it, text));
         let (asked, answered) = (said(&EXAMPLE_QUESTION), said(&ANSWER));
         examples.extend(asked.zip(answered).map(|((question, question_prompt), (answer, answer_prompt))| Example {
             question,
@@ -348,8 +360,8 @@ fn rest(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioT
         Some(Named::Inline(traits)) => node.rubric = Some(traits),
         None => {}
     }
-    let of_karenina = fields.node(&QUESTION).and_then(|it| it.get(QUESTION_RUBRIC.name)).filter(|it| !it.is_null());
-    if fields.node(&RUBRIC.key).is_none()
+    let of_karenina = fields.node(&QUESTION).and_then(|it| it.get(QUESTION_RUBRIC.key.name)).filter(|it| !it.is_null());
+    if fields.node(&RUBRIC).is_none()
         && let Some(it) = of_karenina
     {
         node.rubric = rubric::read(reading, &QUESTION_RUBRIC.quoted(), it);
@@ -425,9 +437,9 @@ fn read_models(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Mo
     let fields = MODEL_NAMES.fields(reading, node)?;
     for (key, stored_name) in [(SUBJECT, "answering_model"), (PARSER, "parsing_model")] {
         let Some(node) = fields.node(&key) else { continue };
-        let is_subject = key.name == SUBJECT.name;
+        let is_subject = key.name() == SUBJECT.name();
         let model = match node.entries() {
-            Some(_) => karenina_model(reading, key.name, node),
+            Some(_) => karenina_model(reading, key.name(), node),
             None => reading.text(&key.quoted(), node),
         };
         // What the name says already is not stored.
@@ -479,7 +491,7 @@ fn state_update(reading: &mut Reading<'_>, fields: &Fields<'_, '_>) -> Option<St
     let source = source.map(|it| StateUpdate::Callable(Callable::text(it)));
     let Some(node) = fields.node(&STATE_UPDATE) else { return source };
     if let (Some(update), Some(source)) = (fields.key_span(&STATE_UPDATE), fields.key_span(&STATE_UPDATE_SOURCE))
-        && fields.node(&STATE_UPDATE_SOURCE.key).is_some()
+        && fields.node(&STATE_UPDATE_SOURCE).is_some()
     {
         let message = "a node has either `state_update` or `state_update_source`, not both";
         let problem = Problem::new(&codes::CONFLICT, message).at(source, "and this").at(update, "this");

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use jurat_format::codes;
 use jurat_format::field::Field;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
 use jurat_format::shape;
@@ -19,7 +19,7 @@ use jurat_format::value::{Content, Entry, Node, Span, Spanned};
 
 use super::super::task::{CONDITION, DEPENDS_ON, Gate, REQUIRED, Selection, Task, TaskKind, read_gate};
 use super::ScenarioText;
-use crate::outcome::{Code, format as outcome};
+use crate::outcome::{Check, Code, format as outcome};
 use crate::scenario::{Callable, Criterion};
 use crate::suite::lost::Part;
 
@@ -43,13 +43,13 @@ const NAME: Field<Spanned<String>> =
     Field::optional("name", shape::TEXT, "its name, when outcomes are a list").or(&["id"]);
 const DESCRIPTION: Field<String> =
     Field::optional("description", shape::STRING, "what it asserts; shown in reports").or_null();
-const CHECK: Key = Key::optional("check", outcome::FORM, "how it is decided").or_null();
+const CHECK: Field<Check> = Field::optional("check", outcome::SHAPE, "how it is decided").or_null();
 const EVALUATE_SOURCE: Field<Spanned<String>> =
     Field::optional("evaluate_source", shape::TEXT, "source text of code that decides it; shown, never run").or_null();
 
 static OUTCOME: Object = Object {
     what: "an outcome",
-    keys: &[NAME.key, DESCRIPTION.key, CHECK, EVALUATE_SOURCE.key, DEPENDS_ON.key, CONDITION.key, REQUIRED.key],
+    keys: &[NAME.key, DESCRIPTION.key, CHECK.key, EVALUATE_SOURCE.key, DEPENDS_ON.key, CONDITION.key, REQUIRED.key],
 };
 
 const ONE: Form = Form::Object(&OUTCOME);
@@ -62,7 +62,7 @@ pub(super) fn read_all(reading: &mut Reading<'_>, node: &Node<'_>, text: &mut Sc
         Content::Map(entries) => {
             for Entry { key, key_span, value } in entries {
                 let name = Spanned::new(key.clone().into_owned(), *key_span);
-                let is_long = [CHECK, EVALUATE_SOURCE.key].iter().any(|it| value.get(it.name).is_some());
+                let is_long = [CHECK.key, EVALUATE_SOURCE.key].iter().any(|it| value.get(it.name).is_some());
                 match is_long {
                     true => long(reading, Some(name), value, text),
                     false => short(reading, name, value, text),
@@ -111,9 +111,9 @@ fn long(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
     });
     let description = fields.read(reading, &DESCRIPTION);
     let what = name.as_ref().map_or("an outcome".to_owned(), |it| format!("the outcome `{}`", it.value));
-    let check = fields.node(&CHECK).and_then(|it| outcome::read(reading, &what, it));
+    let check = fields.read_as(reading, &what, &CHECK);
     let source = fields.read(reading, &EVALUATE_SOURCE);
-    if fields.node(&CHECK).is_none() && fields.node(&EVALUATE_SOURCE.key).is_none() && !fields.may_mean(&CHECK) {
+    if fields.node(&CHECK).is_none() && fields.node(&EVALUATE_SOURCE).is_none() && !fields.may_mean(&CHECK) {
         let problem =
             Problem::new(&codes::MISSING_KEY, format!("{what} needs `check`")).at(fields.head(), "decided how?");
         reading.problem(problem.help("for example `check: { all_turns: { verify_result: true } }`"));
@@ -123,8 +123,8 @@ fn long(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
     let is_flawed = reading.n_errors() > n_before;
     text.lost.add_if(is_flawed, &[Part::Outcome]);
     let (Some(name), true) = (name, check.is_some() || source.is_some()) else { return };
-    let place = fields.node(&CHECK).or(fields.node(&EVALUATE_SOURCE.key)).map(|it| it.span);
-    let written = fields.written(&[&CHECK, &EVALUATE_SOURCE.key]);
+    let place = fields.node(&CHECK).or(fields.node(&EVALUATE_SOURCE)).map(|it| it.span);
+    let written = fields.written(&[&CHECK.key, &EVALUATE_SOURCE.key]);
     text.scenario.outcomes.push(Criterion {
         name: name.value,
         description: description.unwrap_or_default(),

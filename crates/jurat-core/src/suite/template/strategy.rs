@@ -1,9 +1,11 @@
 //! How the fields of a template are put together: what is written, what is read, and its JSON Schema.
 
 use jurat_format::codes;
-use jurat_format::form::{Definitions, Form, Key, Object, closed_object, object};
+use jurat_format::field;
+use jurat_format::form::{Definitions, Form, Object, closed_object, object};
 use jurat_format::problem::{Problem, listed, listed_all};
 use jurat_format::reader::Reading;
+use jurat_format::shape::{self, Tree};
 use jurat_format::value::{Content, Node, Val, Value};
 
 use crate::template::{Field, Strategy};
@@ -28,29 +30,38 @@ const WAYS: [(&str, Way); 8] = [
     ("FieldCheck", Way::Field),
 ];
 
-const N: Key = Key::required("n", Form::Integer(0), "how many must be right");
-const CONDITIONS: Key = Key::required("conditions", Form::List(&Form::Defined("strategy")), "the list of strategies");
+const N: field::Field<Tree> = field::Field::required("n", shape::tree(Form::Integer(0)), "how many must be right");
+const CONDITIONS: field::Field<Tree> =
+    field::Field::required("conditions", shape::tree(Form::List(&Form::Defined("strategy"))), "the list of strategies");
 
-pub(super) static AT_LEAST: Object = Object { what: "`at_least_n` of a strategy", keys: &[N, CONDITIONS] };
+pub(super) static AT_LEAST: Object = Object { what: "`at_least_n` of a strategy", keys: &[N.key, CONDITIONS.key] };
 
-const TYPE: Key = Key::required("type", Form::Text, "`AllOf`, `AnyOf`, `AtLeastN` or `FieldCheck`");
-const TYPED_CONDITIONS: Key =
-    Key::optional("conditions", Form::List(&Form::Defined("strategy")), "the list of strategies that are combined")
+const TYPE: field::Field<Tree> =
+    field::Field::required("type", shape::tree(Form::Text), "`AllOf`, `AnyOf`, `AtLeastN` or `FieldCheck`");
+const TYPED_CONDITIONS: field::Field<Tree> = field::Field::optional(
+    "conditions",
+    shape::tree(Form::List(&Form::Defined("strategy"))),
+    "the list of strategies that are combined",
+)
+.or_null();
+const TYPED_N: field::Field<Tree> =
+    field::Field::optional("n", shape::tree(Form::Integer(0)), "how many must be right").or_null();
+const FIELD: field::Field<Tree> =
+    field::Field::optional("field", shape::tree(Form::Text), "the field that must be right")
+        .or(&["field_name"])
         .or_null();
-const TYPED_N: Key = Key::optional("n", Form::Integer(0), "how many must be right").or_null();
-const FIELD: Key = Key::optional("field", Form::Text, "the field that must be right").or(&["field_name"]).or_null();
 
 pub(super) static TYPED: Object =
-    Object { what: "a strategy with `type`", keys: &[TYPE, TYPED_CONDITIONS, TYPED_N, FIELD] };
+    Object { what: "a strategy with `type`", keys: &[TYPE.key, TYPED_CONDITIONS.key, TYPED_N.key, FIELD.key] };
 
 /// `name`, `{any_of: [name, …]}`, `{at_least_n: {n: 2, conditions: […]}}`, or the same as objects with `type`.
 pub(super) fn read_strategy(reading: &mut Reading<'_>, node: &Node<'_>, fields: &[Field]) -> Option<Strategy> {
     match &node.content {
         Content::Scalar(Val::Str(_)) => read_leaf(reading, node, fields),
-        Content::Map(_) if node.get(TYPE.name).is_some() => {
+        Content::Map(_) if node.get(TYPE.key.name).is_some() => {
             let keys = TYPED.fields(reading, node)?;
             let way = keys.node(&TYPE).and_then(|it| reading.choice("`type` of a strategy", &WAYS, it))?;
-            let needed = |reading: &mut Reading<'_>, key: &Key| {
+            let needed = |reading: &mut Reading<'_>, key: &field::Field<Tree>| {
                 let found = keys.node(key);
                 if found.is_none() {
                     reading.problem(keys.missing(key));

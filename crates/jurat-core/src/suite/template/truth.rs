@@ -3,10 +3,10 @@
 use jurat_compare::{Operand, Operator};
 use jurat_format::codes;
 use jurat_format::field;
-use jurat_format::form::{Form, Key, Object};
+use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
 use jurat_format::reader::Reading;
-use jurat_format::shape::{self, Shape};
+use jurat_format::shape::{self, Shape, Unused};
 use jurat_format::value::{Kind, Node, Span, Spanned, Val, Value, shown};
 
 use super::VERIFY_WITH;
@@ -26,20 +26,21 @@ const DEFAULT: field::Field<GroundTruthCase> = field::Field::required(
     Shape::new(Form::Any, read_case),
     "the ground truth for any other value, and when there is none",
 );
-const MARK: Key = Key::optional("__conditional__", Form::Boolean, "how Karenina marks it");
+const MARK: field::Field<Unused> =
+    field::Field::optional("__conditional__", shape::unused(Form::Boolean), "how Karenina marks it");
 
 pub(super) static CONDITIONAL: Object =
-    Object { what: "a conditional ground truth", keys: &[SOURCE.key, CASES.key, DEFAULT.key, MARK] };
+    Object { what: "a conditional ground truth", keys: &[SOURCE.key, CASES.key, DEFAULT.key, MARK.key] };
 
-const VALUE: Key = Key::required("value", Form::Any, "what the field must be");
+const VALUE: field::Field<Value> = field::Field::required("value", shape::VALUE, "what the field must be");
 
-pub(super) static CASE: Object = Object { what: "a case of a ground truth", keys: &[VALUE, VERIFY_WITH.key] };
+pub(super) static CASE: Object = Object { what: "a case of a ground truth", keys: &[VALUE.key, VERIFY_WITH.key] };
 
 /// A value, or `{conditional: {source, cases, default}}`, or the same as a peer stores it.
 pub(super) fn read_ground_truth(reading: &mut Reading<'_>, name: &str, node: &Node<'_>) -> Option<GroundTruth> {
     let inner = match node.entries() {
         Some([only]) if only.key == "conditional" => Some(&only.value),
-        _ if node.get(MARK.name).is_some() => Some(node),
+        _ if node.get(MARK.key.name).is_some() => Some(node),
         _ => None,
     };
     let Some(inner) = inner else {
@@ -75,12 +76,12 @@ fn read_cases(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<
 
 /// `{value, verify_with}`, or the value alone.
 fn read_case(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<GroundTruthCase> {
-    if node.get(VALUE.name).is_none() {
+    if node.get(VALUE.key.name).is_none() {
         return Some(GroundTruthCase { value: node.to_val().into_owned(), verify_with: None });
     }
     let keys = CASE.fields(reading, node)?;
-    let operator = keys.node(&VERIFY_WITH.key).map(|_| keys.read(reading, &VERIFY_WITH));
-    let value = keys.node(&VALUE)?.to_val().into_owned();
+    let operator = keys.node(&VERIFY_WITH).map(|_| keys.read(reading, &VERIFY_WITH));
+    let value = keys.read(reading, &VALUE)?;
     let verify_with = match operator {
         Some(operator) => Some(operator?.value),
         None => None,
