@@ -64,7 +64,7 @@ impl DefinedCases<'_> {
         let place = RowPlace { source: self.n_row_sources + u32::from(is_second), number: ix as u64 + 1, bytes: None };
         let (id, text) = (RowId::Given(id.to_owned().into()), Arc::from(""));
         let case_ix = self.layout.case(source, 0);
-        OpenCase { case_ix, turn: case_ix.0, id, place, text, source }
+        OpenCase { case_ix, turn: case_ix.number(), id, place, text, source }
     }
 }
 

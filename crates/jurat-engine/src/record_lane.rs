@@ -119,7 +119,7 @@ impl RecordLane<'_> {
 
     /// The turn of the first case of a source, by that of the source.
     fn first_turn(&self, turn: u64) -> u64 {
-        self.store.layout.n_variants().case(turn, 0).0
+        self.store.layout.n_variants().first(turn).number()
     }
 
     fn write(&self, block: Block) -> Result<(), RunError> {
@@ -145,7 +145,7 @@ impl RecordLane<'_> {
                 unseen.note(case_ix);
                 opened.push(OpenCase {
                     case_ix,
-                    turn: case_ix.0,
+                    turn: case_ix.number(),
                     id: owned(id.clone()),
                     place: place(at),
                     text: text.into(),
@@ -230,7 +230,7 @@ impl RecordLane<'_> {
         let layout = self.store.layout;
         let source = layout.of_row(row_ix);
         let case_ix = layout.case(source, 0);
-        let turn = turn.map_or(case_ix.0, |it| self.first_turn(it));
+        let turn = turn.map_or(case_ix.number(), |it| self.first_turn(it));
         let first = OpenCase { case_ix, turn, id, place: place(at), text: text.into(), source };
         self.open_variants(opened, &first);
         Ok(())

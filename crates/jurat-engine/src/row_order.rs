@@ -139,7 +139,7 @@ mod tests {
         let mut block = BlockBuilder::new(0, VariantCount::of(1));
         for ix in 0..n {
             let place = RowPlace { source: 0, number: 1, bytes: None };
-            block.case(CaseIx(ix as u64), &RowId::Content(0), CaseRow { place, text: "", keep: false });
+            block.case(CaseIx::numbered(ix as u64), &RowId::Content(0), CaseRow { place, text: "", keep: false });
         }
         block.close().into_iter().collect()
     }

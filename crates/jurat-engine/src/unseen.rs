@@ -109,15 +109,21 @@ fn are_there(many: u64, rows: &Rows<'_>, selection: &Selection, stop: &Stop) -> 
 struct CaseSet(Vec<u64>);
 
 impl CaseSet {
-    fn insert(&mut self, CaseIx(case): CaseIx) {
-        let word = (case / 64) as usize;
+    /// The word of a case, and its bit in that.
+    fn place(case: CaseIx) -> (usize, u64) {
+        (case.index() / 64, 1 << (case.index() % 64))
+    }
+
+    fn insert(&mut self, case: CaseIx) {
+        let (word, bit) = CaseSet::place(case);
         if self.0.len() <= word {
             self.0.resize(word + 1, 0);
         }
-        self.0[word] |= 1 << (case % 64);
+        self.0[word] |= bit;
     }
 
-    fn has(&self, CaseIx(case): CaseIx) -> bool {
-        self.0.get((case / 64) as usize).is_some_and(|it| it >> (case % 64) & 1 == 1)
+    fn has(&self, case: CaseIx) -> bool {
+        let (word, bit) = CaseSet::place(case);
+        self.0.get(word).is_some_and(|it| it & bit != 0)
     }
 }

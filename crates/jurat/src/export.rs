@@ -285,7 +285,8 @@ impl<'r> Export<'r> {
         match &self.cases {
             Cases::These(only) => only.iter().try_for_each(of_case),
             Cases::Numbered(only) => only.iter().try_for_each(|it| {
-                let case = view.reader().case(CaseIx(u64::from(*it))).map_err(|error| unreadable(error.into()))?;
+                let case =
+                    view.reader().case(CaseIx::numbered(u64::from(*it))).map_err(|error| unreadable(error.into()))?;
                 case.as_ref().map_or(Ok(()), &mut of_case)
             }),
             _ => view.effect_lines().try_for_each(|line| each(line.map_err(unreadable)?.to_json())),
@@ -301,7 +302,7 @@ impl Cases<'_> {
             Cases::Failures => Box::new(view.failures()),
             Cases::These(cases) => Box::new(cases.iter().map(move |it| view.case_report(it, detailed))),
             Cases::Numbered(cases) => Box::new(cases.iter().filter_map(move |it| {
-                let case = view.reader().case(CaseIx(u64::from(*it))).map_err(ViewError::from).transpose()?;
+                let case = view.reader().case(CaseIx::numbered(u64::from(*it))).map_err(ViewError::from).transpose()?;
                 Some(case.and_then(|it| view.case_report(&it, detailed)))
             })),
             Cases::Ended(column, codes) => Box::new(view.find(*column, codes, detailed)),

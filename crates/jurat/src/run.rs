@@ -239,7 +239,7 @@ impl Run {
     pub fn cases_from(&self, places: Range<u64>) -> impl Iterator<Item = Result<Case, Error>> + '_ {
         let (range, failed) = match self.range(places) {
             Ok(range) => (range, None),
-            Err(error) => (CaseIx(0)..CaseIx(0), Some(Err(error))),
+            Err(error) => (CaseIx::numbered(0)..CaseIx::numbered(0), Some(Err(error))),
         };
         failed.into_iter().chain(self.stored_cases(range))
     }

@@ -9,10 +9,31 @@ use super::Plan;
 
 /// The place of a case in the order of its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CaseIx(pub u64);
+pub struct CaseIx(u64);
 
 impl CaseIx {
     pub const ALL: Range<CaseIx> = CaseIx(0)..CaseIx(u64::MAX);
+
+    /// The case that run files have under this number.
+    pub const fn numbered(number: u64) -> CaseIx {
+        CaseIx(number)
+    }
+
+    /// The number in run files.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+
+    /// The place in a list that has an entry for each number.
+    #[inline]
+    pub fn index(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+
+    /// All numbers in order, for the entries of such a list.
+    pub fn each() -> impl Iterator<Item = CaseIx> + Clone {
+        (0..u64::MAX).map(CaseIx)
+    }
 }
 
 /// Where the evidence of a case comes from.
@@ -55,9 +76,24 @@ impl VariantCount {
         CaseIx(place.saturating_mul(self.0.get()).saturating_add(variant as u64))
     }
 
+    /// The first case of a source.
+    #[inline]
+    pub fn first(self, place: u64) -> CaseIx {
+        self.case(place, 0)
+    }
+
     /// The numbers of all variants of a source.
     pub fn cases(self, place: u64) -> Range<CaseIx> {
-        self.case(place, 0)..self.case(place.saturating_add(1), 0)
+        self.first(place)..self.first(place.saturating_add(1))
+    }
+
+    /// A list that has an entry for each case, cut into the entries of each source.
+    pub fn by_source<T>(self, entries: &[T]) -> impl Iterator<Item = &[T]> {
+        entries.chunks(self.get())
+    }
+
+    pub fn get(self) -> usize {
+        usize::try_from(self.0.get()).unwrap_or(usize::MAX)
     }
 }
 
@@ -131,14 +167,14 @@ impl CaseLayout {
     pub fn n_cases(self, source: CaseSource) -> usize {
         match source {
             CaseSource::Row(_) => 1,
-            CaseSource::Probe(_) => usize::try_from(self.n_variants.0.get()).unwrap_or(usize::MAX),
+            CaseSource::Probe(_) => self.n_variants.get(),
             CaseSource::Scenario(_) | CaseSource::Agent(_) => self.n_of_first_prompt,
         }
     }
 
     /// The cases of all scenarios.
     pub fn scenarios(self) -> Range<CaseIx> {
-        CaseIx(0)..self.n_variants.case(self.n_scenarios, 0)
+        CaseIx(0)..self.n_variants.first(self.n_scenarios)
     }
 }
 

@@ -145,7 +145,7 @@ pub(super) fn slots(
         return Ok(None);
     }
     let mut said = Vec::new();
-    for case in view.reader().cases(CaseIx(0)..CaseIx(u64::MAX)) {
+    for case in view.reader().cases(CaseIx::ALL) {
         let own = view.replies(&case?, task)?.unwrap_or_default();
         said.push(own.into_iter().map(Some).collect());
     }
@@ -171,7 +171,7 @@ pub(super) fn agreement_within(
         return Ok(None);
     }
     let mut units: BTreeMap<(String, String, String), Vec<(String, f64)>> = BTreeMap::new();
-    for case in view.reader().cases(CaseIx(0)..CaseIx(u64::MAX)) {
+    for case in view.reader().cases(CaseIx::ALL) {
         let case = case?;
         let value = match case.code(Column::from(task)) {
             Code::Passed => 1.0,

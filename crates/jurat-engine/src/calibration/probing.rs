@@ -58,7 +58,7 @@ pub fn probe_suite(view: &RunView, task: TaskIx, kind: ProbeKind, cases: &[Strin
         tasks.push(object);
     }
     let (mut rows, mut said) = (Vec::new(), Vec::new());
-    for case in view.reader().cases(CaseIx(0)..CaseIx(u64::MAX)) {
+    for case in view.reader().cases(CaseIx::ALL) {
         let case = case.map_err(ViewError::from)?;
         let name = CaseLabel { id: &view.case_name(&case), variant: view.variant(case.case_ix) }.to_string();
         if cases.binary_search(&name).is_err() {

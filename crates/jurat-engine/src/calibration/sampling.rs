@@ -77,14 +77,14 @@ fn candidates(view: &RunView, judged: &Judged, rated: &[Rated]) -> Result<Vec<Ca
     let mut candidates = Vec::new();
     for case in view.reader().identities() {
         let case = case.map_err(ViewError::from)?;
-        let Some(rating) = ratings.get(case.case_ix.0 as usize).copied().flatten() else { continue };
+        let Some(rating) = ratings.get(case.case_ix.index()).copied().flatten() else { continue };
         let name = CaseLabel { id: &view.name_of(&case), variant: view.variant(case.case_ix) }.to_string();
         let label = match judged.scale {
             Scale::Scores => None,
             Scale::PassFail | Scale::Labels { .. } => Some(rating as usize),
         };
         let labelled = said.get(name.as_str()).copied();
-        candidates.push(Candidate { case: case.case_ix.0, name, label, labelled });
+        candidates.push(Candidate { case: case.case_ix.number(), name, label, labelled });
     }
     Ok(candidates)
 }
@@ -109,7 +109,7 @@ impl Several {
 }
 
 fn row(view: &RunView, task: &str, chosen: &Chosen, several: &Several) -> Result<SheetRow, CalibrateError> {
-    let case = view.reader().case(CaseIx(chosen.case)).map_err(crate::view::ViewError::from)?;
+    let case = view.reader().case(CaseIx::numbered(chosen.case)).map_err(crate::view::ViewError::from)?;
     let case = case.expect("a case that was chosen is there");
     let text = view.label_text(&case)?;
     let variant = view.variant(case.case_ix).cloned().unwrap_or_default();

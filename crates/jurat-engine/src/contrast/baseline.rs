@@ -9,6 +9,7 @@ use std::path::Path;
 use jurat_core::calibration::JudgeParts;
 use jurat_core::contrast::provenance::{Definition, Finding, Part};
 use jurat_core::contrast::{ChangeSide, Side};
+use jurat_core::plan::{CaseIx, VariantCount};
 use jurat_format::value::FieldPath;
 use jurat_store::run::{Code, Column, RowKey, Variant, key_of};
 use serde::{Deserialize, Serialize};
@@ -107,6 +108,12 @@ struct CaseLine {
     judging: Option<Amount>,
 }
 
+impl CaseLine {
+    fn case_ix(&self) -> CaseIx {
+        CaseIx::numbered(self.n)
+    }
+}
+
 /// Why a baseline cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
@@ -129,21 +136,20 @@ pub(super) fn write(table: &dyn Table, out: &mut dyn Write) -> Result<(), Baseli
     for path in table.group_by().into_iter().chain(table.cluster_by()) {
         groups.extend(table.values(&path)?.map(|values| (path.to_string(), values)));
     }
-    let (n_variants, nameless) = (table.n_variants(), table.nameless()?);
-    for case in 0..codes[0].len() {
-        let is_meant = table.variants().iter().any(|it| it.0 == case % n_variants);
-        if codes[0][case].is_none() || !is_meant {
+    let nameless = table.nameless()?;
+    for (case_ix, ended) in CaseIx::each().zip(&codes[0]) {
+        if ended.is_none() || !table.has(case_ix) {
             continue;
         }
-        let number = case as u64;
+        let case = case_ix.index();
         let digit = |codes: &Vec<Option<Code>>| codes.get(case).copied().flatten().unwrap_or(Code::Absent) as u8;
         let digest = |of: &[u128]| of.get(case).filter(|it| **it != 0).map(|it| format!("{it:032x}"));
-        let of_case = asked.cases.get(&number);
+        let of_case = asked.cases.get(&case_ix);
         let amount = |of: fn(&CaseAsked) -> Amount| of_case.map(of).filter(|it| it.answers > 0);
-        let row = number / n_variants as u64;
+        let row = table.n_variants().place(case_ix);
         let line = CaseLine {
-            id: table.row_id(number)?,
-            n: number,
+            id: table.row_id(case_ix)?,
+            n: case_ix.number(),
             codes: codes.iter().map(|it| char::from(b'0' + digit(it))).collect(),
             scores: present(&scores, case),
             labels: present(&labels, case),
@@ -151,7 +157,7 @@ pub(super) fn write(table: &dyn Table, out: &mut dyn Write) -> Result<(), Baseli
             recorded: digest(&recorded),
             answer: of_case.map(|it| it.answer).filter(|it| *it != 0).map(|it| format!("{it:032x}")),
             groups: groups.iter().filter_map(|(path, it)| Some((path.clone(), it.get(row)?.to_owned()))).collect(),
-            tags: table.tags(number)?,
+            tags: table.tags(case_ix)?,
             by_content: nameless.contains(&row),
             subject: amount(|it| it.subject),
             judging: amount(|it| it.judging),
@@ -202,7 +208,7 @@ fn head(table: &dyn Table, asked: &Asked) -> Result<Head, ViewError> {
         by_content: table.is_by_content()?,
         partial: definition.partial.clone(),
         stopped: definition.stopped.clone(),
-        n_variants: table.n_variants(),
+        n_variants: table.n_variants().get(),
         variants: table.variants().iter().map(variant).collect(),
         tasks: table.tasks().iter().map(of_task).collect(),
         prompts: parts(&definition.prompts),
@@ -260,9 +266,6 @@ impl BaselineTable {
         };
         let variants: Vec<(usize, Variant)> =
             head.variants.iter().map(variant).filter(|it| selection.is_meant(&it.1)).collect();
-        let n_variants = head.n_variants.max(1);
-        let is_meant = |case: usize| variants.iter().any(|it| it.0 == case % n_variants);
-        let n_cases = cases.iter().enumerate().filter(|it| it.1.is_some() && is_meant(it.0)).count() as u64;
         let side = Side {
             name: selection.to_string(),
             run_id: head.run_id.clone(),
@@ -270,7 +273,7 @@ impl BaselineTable {
             suite_hash: head.suite_hash.clone(),
             prompt: selection.prompt.clone(),
             subject: selection.subject.clone(),
-            cases: n_cases,
+            cases: 0,
             is_complete: head.complete,
         };
         let tasks = (1..).zip(&head.tasks).map(|(column, it)| TaskInfo {
@@ -279,7 +282,10 @@ impl BaselineTable {
             is_condition: it.condition,
             judges: it.judges,
         });
-        BaselineTable { side, definition: definition(&head), variants, tasks: tasks.collect(), head, cases }
+        let mut table =
+            BaselineTable { side, definition: definition(&head), variants, tasks: tasks.collect(), head, cases };
+        table.side.cases = table.cases.iter().flatten().filter(|it| table.has(it.case_ix())).count() as u64;
+        table
     }
 
     fn column<T>(&self, of: impl Fn(&CaseLine) -> Option<T>) -> Vec<Option<T>> {
@@ -290,8 +296,12 @@ impl BaselineTable {
         self.column(|it| of(it).as_deref().and_then(hexadecimal)).into_iter().map(Option::unwrap_or_default).collect()
     }
 
-    fn n(&self) -> u64 {
-        self.head.n_variants.max(1) as u64
+    fn case(&self, case: CaseIx) -> Option<&CaseLine> {
+        self.cases.get(case.index())?.as_ref()
+    }
+
+    fn row(&self, line: &CaseLine) -> u64 {
+        self.n_variants().place(line.case_ix())
     }
 }
 
@@ -333,8 +343,8 @@ impl Table for BaselineTable {
         &self.variants
     }
 
-    fn n_variants(&self) -> usize {
-        self.head.n_variants.max(1)
+    fn n_variants(&self) -> VariantCount {
+        VariantCount::of(self.head.n_variants)
     }
 
     fn tasks(&self) -> &[TaskInfo] {
@@ -346,7 +356,7 @@ impl Table for BaselineTable {
     }
 
     fn keys<'t>(&'t self) -> Result<Box<dyn Iterator<Item = Result<RowKey, ViewError>> + 't>, ViewError> {
-        let key = |it: &CaseLine| RowKey { hash: key_of(&it.id), row: it.n / self.n() };
+        let key = |it: &CaseLine| RowKey { hash: key_of(&it.id), row: self.row(it) };
         let mut keys: Vec<RowKey> = self.cases.iter().flatten().map(key).collect();
         keys.sort_unstable();
         keys.dedup();
@@ -359,15 +369,15 @@ impl Table for BaselineTable {
 
     fn nameless(&self) -> Result<HashSet<u64>, ViewError> {
         let is_nameless = |it: &&CaseLine| self.head.by_content || it.by_content;
-        Ok(self.cases.iter().flatten().filter(is_nameless).map(|it| it.n / self.n()).collect())
+        Ok(self.cases.iter().flatten().filter(is_nameless).map(|it| self.row(it)).collect())
     }
 
     fn codes(&self, column: Column) -> Result<Vec<Option<Code>>, ViewError> {
         Ok(self.column(|it| Code::numbered(it.codes.as_bytes().get(column.index())? - b'0')))
     }
 
-    fn codes_of(&self, case: u64) -> Result<Vec<Code>, ViewError> {
-        let found = self.cases.get(case as usize).and_then(Option::as_ref);
+    fn codes_of(&self, case: CaseIx) -> Result<Vec<Code>, ViewError> {
+        let found = self.case(case);
         Ok(found.map(|it| it.codes.bytes().filter_map(|it| Code::numbered(it - b'0')).collect()).unwrap_or_default())
     }
 
@@ -397,7 +407,7 @@ impl Table for BaselineTable {
                 answer: it.answer.as_deref().and_then(hexadecimal).unwrap_or_default(),
                 reused: None,
             };
-            (it.subject.is_some() || it.judging.is_some()).then_some((it.n, asked))
+            (it.subject.is_some() || it.judging.is_some()).then_some((it.case_ix(), asked))
         };
         let served: HashMap<String, Vec<String>> =
             self.head.served.iter().map(|(task, it)| (task.clone(), it.clone())).collect();
@@ -407,17 +417,17 @@ impl Table for BaselineTable {
     fn values(&self, path: &FieldPath) -> Result<Option<RowTexts>, ViewError> {
         let path = path.to_string();
         let is_known = self.head.group_by.contains(&path) || self.head.cluster_by.as_ref() == Some(&path);
-        let value = |it: &CaseLine| Some((it.n / self.n(), it.groups.get(&path)?.clone()));
+        let value = |it: &CaseLine| Some((self.row(it), it.groups.get(&path)?.clone()));
         Ok(is_known.then(|| self.cases.iter().flatten().filter_map(value).collect()))
     }
 
     fn tagged(&self, tag: &str) -> Result<Option<HashSet<u64>>, ViewError> {
         let own = self.cases.iter().flatten().filter(|it| it.tags.iter().any(|it| it == tag));
-        Ok(Some(own.map(|it| it.n / self.n()).collect()))
+        Ok(Some(own.map(|it| self.row(it)).collect()))
     }
 
-    fn tags(&self, case: u64) -> Result<Vec<String>, ViewError> {
-        let found = self.cases.get(case as usize).and_then(Option::as_ref);
+    fn tags(&self, case: CaseIx) -> Result<Vec<String>, ViewError> {
+        let found = self.case(case);
         Ok(found.map(|it| it.tags.clone()).unwrap_or_default())
     }
 
@@ -429,22 +439,22 @@ impl Table for BaselineTable {
         self.head.group_by.iter().filter_map(|it| FieldPath::parse(it).ok()).collect()
     }
 
-    fn id(&self, case: u64) -> Result<String, ViewError> {
+    fn id(&self, case: CaseIx) -> Result<String, ViewError> {
         self.row_id(case)
     }
 
-    fn row_id(&self, case: u64) -> Result<String, ViewError> {
-        let found = self.cases.get(case as usize).and_then(Option::as_ref);
+    fn row_id(&self, case: CaseIx) -> Result<String, ViewError> {
+        let found = self.case(case);
         Ok(found.map_or_else(String::new, |it| it.id.clone()))
     }
 
-    fn each_name(&self, take: &mut dyn FnMut(u64, &str)) -> Result<(), ViewError> {
-        self.cases.iter().flatten().for_each(|it| take(it.n, &it.id));
+    fn each_name(&self, take: &mut dyn FnMut(CaseIx, &str)) -> Result<(), ViewError> {
+        self.cases.iter().flatten().for_each(|it| take(it.case_ix(), &it.id));
         Ok(())
     }
 
     /// A baseline holds no texts.
-    fn describe(&self, _: u64, _: Option<&str>, _: &mut ChangeSide) -> Result<(), ViewError> {
+    fn describe(&self, _: CaseIx, _: Option<&str>, _: &mut ChangeSide) -> Result<(), ViewError> {
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use jurat_core::contrast::{Clustering, Repetitions};
+use jurat_core::plan::VariantCount;
 use jurat_store::run::{Code, RowKey};
 
 use super::error::CompareError;
@@ -102,7 +103,7 @@ impl<'t> Keys<'t> {
 /// The codes of one column of a side, and where the cases of a unit are in it.
 pub(super) struct Column<'c> {
     codes: &'c [Option<Code>],
-    n_variants: usize,
+    n_variants: VariantCount,
 }
 
 impl<'c> Column<'c> {
@@ -113,8 +114,8 @@ impl<'c> Column<'c> {
     /// How the cases of a unit ended.
     #[inline]
     pub(super) fn unit(&self, row: u32, variants: &[usize]) -> Repetitions {
-        let first = row as usize * self.n_variants;
-        let code = |variant: &usize| self.codes.get(first + variant).copied().flatten();
+        let case = |variant: &usize| self.n_variants.case(row.into(), *variant);
+        let code = |variant: &usize| self.codes.get(case(variant).index()).copied().flatten();
         variants.iter().filter_map(code).map(Code::ending).collect()
     }
 }

@@ -5,8 +5,10 @@ use std::collections::{HashMap, HashSet};
 use jurat_core::contrast::Repetitions;
 use jurat_store::run::{Code, Column as RunColumn, Variant};
 
+use super::contrasting::mean_score;
 use super::pairing::Column;
 use super::selection::{Group, Groups, Numbered};
+use super::spending::UnitCases;
 use super::{CompareError, ComparedSide};
 use crate::view::ViewError;
 
@@ -51,7 +53,7 @@ impl Reference {
     /// The row with a key that asks the same; one that asks something else is no partner.
     pub(crate) fn row(&self, key: u128, question: u128) -> Option<u32> {
         let row = *self.rows.get(&key)?;
-        let was = self.questions.get(row as usize * self.side.0.n_variants()).copied().unwrap_or_default();
+        let was = self.questions.get(self.side.0.n_variants().first(row.into()).index()).copied().unwrap_or_default();
         (was == 0 || question == 0 || was == question).then_some(row)
     }
 
@@ -82,9 +84,7 @@ impl Reference {
 
     /// The mean score of the cases of a row that belong to a group.
     pub(crate) fn score(&self, scores: &[Option<f64>], row: u32, group: &Group) -> Option<f64> {
-        let first = row as usize * self.side.0.n_variants();
-        let known: Vec<f64> = group.base.iter().filter_map(|it| scores.get(first + it).copied().flatten()).collect();
-        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+        mean_score(scores, UnitCases::of(&*self.side.0, row, &group.base))
     }
 }
 

@@ -1,14 +1,14 @@
 //! A run as a side of a comparison.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use jurat_core::calibration::JudgeParts;
 use jurat_core::contrast::provenance::Definition;
 use jurat_core::contrast::{ChangeSide, Said, Side};
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{Asker, Outcome, Slot};
-use jurat_core::plan::{CaseIx, TaskIx};
+use jurat_core::plan::{CaseIx, TaskIx, VariantCount};
 use jurat_core::report::TaskReport;
 use jurat_core::suite::Task;
 use jurat_format::value::{FieldPath, Val, Value, parse_json};
@@ -69,18 +69,17 @@ impl RunTable {
     }
 
     fn n_cases(&self) -> Result<u64, ViewError> {
-        if self.variants.len() == self.n_variants() {
+        if self.variants.len() == self.n_variants().get() {
             return Ok(self.view.reader().state()?.n_cases);
         }
-        let (codes, n) = (self.codes(Column::CASE)?, self.n_variants());
-        let is_meant = |case: usize| self.variants.iter().any(|it| it.0 == case % n);
-        Ok(codes.iter().enumerate().filter(|it| it.1.is_some() && is_meant(it.0)).count() as u64)
+        let codes = self.codes(Column::CASE)?;
+        Ok(CaseIx::each().zip(&codes).filter(|(case, code)| code.is_some() && self.has(*case)).count() as u64)
     }
 
     /// Adds what one effect took to its case.
     fn add_effect(&self, effect: &StoredEffect, asked: &mut Asked) -> Result<(), ViewError> {
         let outcome = read_outcome(&effect.kind, &effect.outcome).map_err(|it| ViewError::Run(RunError::from(it)))?;
-        let case = asked.cases.entry(effect.case_ix.0).or_default();
+        let case = asked.cases.entry(effect.case_ix).or_default();
         let is_subject = is_of_subject(effect);
         if is_subject {
             case.add_answer(effect, &outcome);
@@ -135,11 +134,10 @@ impl RunTable {
 
     /// Does something with each row, as far as rows can be read. Returns whether all could.
     fn each_row(&self, mut take: impl FnMut(u64, &Val<'_>)) -> Result<bool, ViewError> {
-        let n = self.n_variants() as u64;
         let (mut last, mut all) = (None, true);
         for case in self.view.reader().identities() {
             let case_ix = case?.case_ix;
-            let row = case_ix.0 / n;
+            let row = self.n_variants().place(case_ix);
             if last == Some(row) {
                 continue;
             }
@@ -170,8 +168,8 @@ impl Table for RunTable {
         &self.variants
     }
 
-    fn n_variants(&self) -> usize {
-        self.view.head().variants.len().max(1)
+    fn n_variants(&self) -> VariantCount {
+        self.view.head().n_variants()
     }
 
     fn tasks(&self) -> &[TaskInfo] {
@@ -207,12 +205,11 @@ impl Table for RunTable {
     }
 
     fn nameless(&self) -> Result<HashSet<u64>, ViewError> {
-        let n = self.n_variants() as u64;
         let mut rows = HashSet::new();
         for identity in self.view.reader().identities() {
             let identity = identity?;
             if !identity.has_own_id {
-                rows.insert(identity.case_ix.0 / n);
+                rows.insert(self.n_variants().place(identity.case_ix));
             }
         }
         Ok(rows)
@@ -226,8 +223,8 @@ impl Table for RunTable {
         Ok(self.view.reader().codes(column)?)
     }
 
-    fn codes_of(&self, case: u64) -> Result<Vec<Code>, ViewError> {
-        Ok(self.view.reader().case(CaseIx(case))?.map(|it| it.codes).unwrap_or_default())
+    fn codes_of(&self, case: CaseIx) -> Result<Vec<Code>, ViewError> {
+        Ok(self.view.reader().case(case)?.map(|it| it.codes).unwrap_or_default())
     }
 
     fn scores(&self, column: Column) -> Result<Vec<Option<f64>>, ViewError> {
@@ -241,10 +238,11 @@ impl Table for RunTable {
     fn questions(&self) -> Result<Vec<u128>, ViewError> {
         let which = if self.view.plan().ask.is_some() { Digests::Rows } else { Digests::Questions };
         let mut digests = self.view.reader().digests(which)?.unwrap_or_default();
-        let (n, defined) = (self.n_variants(), self.defined_questions());
-        digests.resize(digests.len().max(defined.len() * n), 0);
-        for (case, question) in defined.iter().flat_map(|it| std::iter::repeat_n(it, n)).enumerate() {
-            digests[case] = *question;
+        let (n_variants, defined) = (self.n_variants(), self.defined_questions());
+        digests.resize(digests.len().max(n_variants.first(defined.len() as u64).index()), 0);
+        for (place, question) in (0..).zip(defined) {
+            let Range { start, end } = n_variants.cases(place);
+            digests[start.index()..end.index()].fill(question);
         }
         Ok(digests)
     }
@@ -291,32 +289,31 @@ impl Table for RunTable {
         Ok(all.then_some(rows))
     }
 
-    fn tags(&self, case: u64) -> Result<Vec<String>, ViewError> {
-        if let Some(tags) = self.defined_tags(case / self.n_variants() as u64) {
+    fn tags(&self, case: CaseIx) -> Result<Vec<String>, ViewError> {
+        if let Some(tags) = self.defined_tags(self.n_variants().place(case)) {
             return Ok(tags.to_vec());
         }
-        Ok(self.row_value(CaseIx(case))?.map(|it| tags_of_row(&it)).unwrap_or_default())
+        Ok(self.row_value(case)?.map(|it| tags_of_row(&it)).unwrap_or_default())
     }
 
-    fn has_tag(&self, case: u64, tag: &str) -> Result<bool, ViewError> {
-        if let Some(tags) = self.defined_tags(case / self.n_variants() as u64) {
+    fn has_tag(&self, case: CaseIx, tag: &str) -> Result<bool, ViewError> {
+        if let Some(tags) = self.defined_tags(self.n_variants().place(case)) {
             return Ok(tags.iter().any(|it| it == tag));
         }
-        Ok(self.row_text(CaseIx(case))?.is_some_and(|it| row_has_tag(&it, tag)))
+        Ok(self.row_text(case)?.is_some_and(|it| row_has_tag(&it, tag)))
     }
 
     /// Rows are read many at a time: one by one, those of a comparison of millions take longer than all its figures.
-    fn tagged_cases(&self, tag: &str, wanted: &[bool]) -> Result<HashSet<u64>, ViewError> {
-        let n = self.n_variants() as u64;
-        let defined = |case: u64| self.defined_tags(case / n);
-        let is_tagged = |case: &u64| defined(*case).is_some_and(|tags| tags.iter().any(|it| it == tag));
-        let cases = (0..).zip(wanted).filter(|it| *it.1).map(|it| it.0);
-        let mut found: HashSet<u64> = cases.take_while(|it| defined(*it).is_some()).filter(is_tagged).collect();
-        let is_wanted = |it: CaseIx| wanted.get(it.0 as usize) == Some(&true) && defined(it.0).is_none();
-        self.view.reader().scan_rows(CaseIx(0)..CaseIx(u64::MAX), &is_wanted, &mut |case, row| {
+    fn tagged_cases(&self, tag: &str, wanted: &[bool]) -> Result<HashSet<CaseIx>, ViewError> {
+        let defined = |case: CaseIx| self.defined_tags(self.n_variants().place(case));
+        let is_tagged = |case: &CaseIx| defined(*case).is_some_and(|tags| tags.iter().any(|it| it == tag));
+        let cases = CaseIx::each().zip(wanted).filter(|it| *it.1).map(|it| it.0);
+        let mut found: HashSet<CaseIx> = cases.take_while(|it| defined(*it).is_some()).filter(is_tagged).collect();
+        let is_wanted = |it: CaseIx| wanted.get(it.index()) == Some(&true) && defined(it).is_none();
+        self.view.reader().scan_rows(CaseIx::ALL, &is_wanted, &mut |case, row| {
             let text = row.ok().and_then(|it| std::str::from_utf8(it).ok());
             if text.is_some_and(|it| row_has_tag(it, tag)) {
-                found.insert(case.0);
+                found.insert(case);
             }
             ControlFlow::Continue(())
         })?;
@@ -331,24 +328,24 @@ impl Table for RunTable {
         self.view.plan().group_by.clone()
     }
 
-    fn id(&self, case: u64) -> Result<String, ViewError> {
-        Ok(self.view.reader().identity(CaseIx(case))?.map_or_else(String::new, |it| self.view.name_of(&it)))
+    fn id(&self, case: CaseIx) -> Result<String, ViewError> {
+        Ok(self.view.reader().identity(case)?.map_or_else(String::new, |it| self.view.name_of(&it)))
     }
 
-    fn row_id(&self, case: u64) -> Result<String, ViewError> {
-        Ok(self.view.reader().identity(CaseIx(case))?.map_or_else(String::new, |it| it.id))
+    fn row_id(&self, case: CaseIx) -> Result<String, ViewError> {
+        Ok(self.view.reader().identity(case)?.map_or_else(String::new, |it| it.id))
     }
 
-    fn each_name(&self, take: &mut dyn FnMut(u64, &str)) -> Result<(), ViewError> {
+    fn each_name(&self, take: &mut dyn FnMut(CaseIx, &str)) -> Result<(), ViewError> {
         for identity in self.view.reader().identities() {
             let identity = identity?;
-            take(identity.case_ix.0, &self.view.name_of(&identity));
+            take(identity.case_ix, &self.view.name_of(&identity));
         }
         Ok(())
     }
 
-    fn describe(&self, case: u64, task: Option<&str>, side: &mut ChangeSide) -> Result<(), ViewError> {
-        let Some(case) = self.view.reader().case(CaseIx(case))? else { return Ok(()) };
+    fn describe(&self, case: CaseIx, task: Option<&str>, side: &mut ChangeSide) -> Result<(), ViewError> {
+        let Some(case) = self.view.reader().case(case)? else { return Ok(()) };
         let report = self.view.case_report(&case, Detailed::Tasks)?;
         let is_named = |it: &&TaskReport| task.is_some_and(|id| self.tasks.get(it.task).is_some_and(|it| it.id == id));
         let named = report.tasks.iter().find(is_named);

@@ -4,21 +4,32 @@ use std::collections::{HashMap, HashSet};
 
 use jurat_core::contrast::spending::{Spending, latency_line, ratio_line};
 use jurat_core::contrast::{About, Line, Payer};
+use jurat_core::plan::{CaseIx, VariantCount};
 use jurat_core::statistics::Confidence;
 
 use super::selection::Group;
-use super::table::{Amount, Asked, CaseAsked};
+use super::table::{Amount, Asked, CaseAsked, Table};
 
-/// The cases of a unit: the number of its first, and its variants.
+/// The cases of a unit: a row with some of its variants.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UnitCases<'u> {
-    pub(super) first: u64,
-    pub(super) variants: &'u [usize],
+    n_variants: VariantCount,
+    row: u32,
+    variants: &'u [usize],
 }
 
-impl UnitCases<'_> {
-    pub(super) fn numbers(self) -> impl Iterator<Item = u64> + Clone {
-        self.variants.iter().map(move |it| self.first + *it as u64)
+impl<'u> UnitCases<'u> {
+    pub(super) fn of(table: &dyn Table, row: u32, variants: &'u [usize]) -> UnitCases<'u> {
+        UnitCases { n_variants: table.n_variants(), row, variants }
+    }
+
+    pub(super) fn cases(self) -> impl Iterator<Item = CaseIx> + Clone + use<'u> {
+        self.variants.iter().map(move |it| self.n_variants.case(self.row.into(), *it))
+    }
+
+    /// The case that stands for the unit.
+    pub(super) fn first(self) -> CaseIx {
+        self.cases().next().unwrap_or_else(|| self.n_variants.first(self.row.into()))
     }
 }
 
@@ -79,38 +90,43 @@ impl SpendingLines {
 
 /// What the cases of a unit took; cases in which nothing was asked are left out.
 pub(super) fn amounts(asked: &Asked, unit: UnitCases<'_>, of: fn(&CaseAsked) -> Amount) -> Vec<Amount> {
-    let of_case = |case: u64| asked.cases.get(&case).map(of).filter(|it| it.answers > 0);
-    unit.numbers().filter_map(of_case).collect()
+    let of_case = |case: CaseIx| asked.cases.get(&case).map(of).filter(|it| it.answers > 0);
+    unit.cases().filter_map(of_case).collect()
 }
 
 /// Whether both sides rest on the same answer: each side has one, and they are equal.
 pub(super) fn same_answer(asked: [&Asked; 2], units: [UnitCases<'_>; 2]) -> Option<bool> {
     let answers = |side: usize| -> Vec<u128> {
-        let of_case = |case: u64| asked[side].cases.get(&case).map(|it| it.answer).filter(|it| *it != 0);
-        units[side].numbers().filter_map(of_case).collect()
+        let of_case = |case: CaseIx| asked[side].cases.get(&case).map(|it| it.answer).filter(|it| *it != 0);
+        units[side].cases().filter_map(of_case).collect()
     };
     let (base, new) = (answers(0), answers(1));
     (!base.is_empty() && !new.is_empty()).then(|| base == new)
 }
 
 /// The cases of a side that rest on the recorded answer that a repetition before them rests on too.
-pub(super) fn reused_cases(asked: &Asked, groups: &[Group], is_base: bool, n_variants: u64) -> HashSet<u64> {
+pub(super) fn reused_cases(
+    asked: &Asked,
+    groups: &[Group],
+    is_base: bool,
+    n_variants: VariantCount,
+) -> HashSet<CaseIx> {
     let mut dropped = HashSet::new();
     if asked.cases.values().all(|it| it.reused.is_none()) {
         return dropped;
     }
-    let group_of: HashMap<u64, usize> = groups
+    let group_of: HashMap<usize, usize> = groups
         .iter()
         .enumerate()
-        .flat_map(|(ix, it)| if is_base { &it.base } else { &it.new }.iter().map(move |variant| (*variant as u64, ix)))
+        .flat_map(|(ix, it)| if is_base { &it.base } else { &it.new }.iter().map(move |variant| (*variant, ix)))
         .collect();
     let mut seen = HashSet::new();
-    let mut cases: Vec<u64> = asked.cases.keys().copied().collect();
+    let mut cases: Vec<CaseIx> = asked.cases.keys().copied().collect();
     cases.sort_unstable();
     for case in cases {
-        let Some(group) = group_of.get(&(case % n_variants)) else { continue };
+        let Some(group) = group_of.get(&n_variants.variant(case)) else { continue };
         if let Some(reused) = asked.cases[&case].reused
-            && !seen.insert((case / n_variants, *group, reused))
+            && !seen.insert((n_variants.place(case), *group, reused))
         {
             dropped.insert(case);
         }
@@ -129,8 +145,8 @@ mod tests {
         let group = Group { base: vec![0, 1, 2], new: vec![0, 1, 2], ..Group::default() };
         let reused = |answer: Option<u128>| CaseAsked { reused: answer, ..CaseAsked::default() };
         let answers = [Some(7), Some(7), Some(8), Some(7), None, None];
-        let cases = (0..).zip(answers.map(reused)).collect();
+        let cases = CaseIx::each().zip(answers.map(reused)).collect();
         let asked = Asked { cases, ..Asked::default() };
-        assert_eq!(reused_cases(&asked, &[group], false, 3), HashSet::from([1]));
+        assert_eq!(reused_cases(&asked, &[group], false, VariantCount::of(3)), HashSet::from([CaseIx::numbered(1)]));
     }
 }

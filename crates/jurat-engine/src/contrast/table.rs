@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use jurat_core::calibration::JudgeParts;
 use jurat_core::contrast::provenance::Definition;
 use jurat_core::contrast::{ChangeSide, Side};
+use jurat_core::plan::{CaseIx, VariantCount};
 use jurat_format::value::FieldPath;
 use jurat_store::run::{CaseTexts, Code, Column, RowKey, Variant};
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use crate::view::ViewError;
 use crate::view::query::syntax::WrittenTerm;
 use crate::view::query::{QueryProblem, TermCases};
 
-/// A side as columns over its cases. The number of a case is that of its row times the number of variants, plus that of its variant.
+/// A side as columns over its cases.
 pub(super) trait Table {
     fn side(&self) -> &Side;
 
@@ -29,7 +30,13 @@ pub(super) trait Table {
     fn variants(&self) -> &[(usize, Variant)];
 
     /// How many numbers the cases of a row have.
-    fn n_variants(&self) -> usize;
+    fn n_variants(&self) -> VariantCount;
+
+    /// Whether a case is of a variant that belongs to the side.
+    fn has(&self, case: CaseIx) -> bool {
+        let variant = self.n_variants().variant(case);
+        self.variants().iter().any(|it| it.0 == variant)
+    }
 
     fn tasks(&self) -> &[TaskInfo];
 
@@ -59,7 +66,7 @@ pub(super) trait Table {
     fn codes(&self, column: Column) -> Result<Vec<Option<Code>>, ViewError>;
 
     /// How the case with this number ended and each of its tasks, by column.
-    fn codes_of(&self, case: u64) -> Result<Vec<Code>, ViewError>;
+    fn codes_of(&self, case: CaseIx) -> Result<Vec<Code>, ViewError>;
 
     fn scores(&self, column: Column) -> Result<Vec<Option<f64>>, ViewError>;
 
@@ -82,17 +89,17 @@ pub(super) trait Table {
     fn tagged(&self, tag: &str) -> Result<Option<HashSet<u64>>, ViewError>;
 
     /// The tags of the case with this number.
-    fn tags(&self, case: u64) -> Result<Vec<String>, ViewError>;
+    fn tags(&self, case: CaseIx) -> Result<Vec<String>, ViewError>;
 
     /// Whether the case with this number has a tag. It is asked of every case that changed.
-    fn has_tag(&self, case: u64, tag: &str) -> Result<bool, ViewError> {
+    fn has_tag(&self, case: CaseIx, tag: &str) -> Result<bool, ViewError> {
         Ok(self.tags(case)?.iter().any(|it| it == tag))
     }
 
     /// The cases with a tag, of those that are wanted: a flag for each number of a case.
-    fn tagged_cases(&self, tag: &str, wanted: &[bool]) -> Result<HashSet<u64>, ViewError> {
+    fn tagged_cases(&self, tag: &str, wanted: &[bool]) -> Result<HashSet<CaseIx>, ViewError> {
         let mut found = HashSet::new();
-        for case in (0..).zip(wanted).filter(|it| *it.1).map(|it| it.0) {
+        for case in CaseIx::each().zip(wanted).filter(|it| *it.1).map(|it| it.0) {
             if self.has_tag(case, tag)? {
                 found.insert(case);
             }
@@ -106,16 +113,16 @@ pub(super) trait Table {
     fn group_by(&self) -> Vec<FieldPath>;
 
     /// The id of the row of the case with this number.
-    fn row_id(&self, case: u64) -> Result<String, ViewError>;
+    fn row_id(&self, case: CaseIx) -> Result<String, ViewError>;
 
     /// What the case with this number is called: its id, or the file and the number of its row.
-    fn id(&self, case: u64) -> Result<String, ViewError>;
+    fn id(&self, case: CaseIx) -> Result<String, ViewError>;
 
     /// Hands on what each case is called, with its number.
-    fn each_name(&self, take: &mut dyn FnMut(u64, &str)) -> Result<(), ViewError>;
+    fn each_name(&self, take: &mut dyn FnMut(CaseIx, &str)) -> Result<(), ViewError>;
 
     /// What there is to say about one case: what was answered, or what a task looked at where answers are recorded; and why it failed.
-    fn describe(&self, case: u64, task: Option<&str>, side: &mut ChangeSide) -> Result<(), ViewError>;
+    fn describe(&self, case: CaseIx, task: Option<&str>, side: &mut ChangeSide) -> Result<(), ViewError>;
 }
 
 /// What rows have at a path: each text once, because a million rows have a few between them.
@@ -129,9 +136,9 @@ pub(super) struct RowTexts {
 
 impl RowTexts {
     /// Those of a run with this many cases a row; all cases of a row have the same.
-    pub(super) fn of_cases(cases: CaseTexts, n_variants: usize) -> RowTexts {
+    pub(super) fn of_cases(cases: CaseTexts, n_variants: VariantCount) -> RowTexts {
         let of_row = |it: &[u32]| it.iter().copied().find(|it| *it != CaseTexts::NONE).unwrap_or(CaseTexts::NONE);
-        RowTexts { numbers: cases.numbers.chunks(n_variants).map(of_row).collect(), texts: cases.texts }
+        RowTexts { numbers: n_variants.by_source(&cases.numbers).map(of_row).collect(), texts: cases.texts }
     }
 
     /// The place of a row's text in [`RowTexts::texts`].
@@ -181,7 +188,7 @@ pub(super) struct TaskInfo {
 /// What was asked in the cases of a side.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Asked {
-    pub(super) cases: HashMap<u64, CaseAsked>,
+    pub(super) cases: HashMap<CaseIx, CaseAsked>,
     /// Who served each task's judge, in words.
     pub(super) served: HashMap<String, Vec<String>>,
 }

@@ -118,7 +118,7 @@ impl Local {
 
 fn effect(number: u8) -> RecordedEffect {
     RecordedEffect {
-        case_ix: CaseIx(0),
+        case_ix: CaseIx::numbered(0),
         site: StepSite { asker: Asker::Case, slot: 0, turn: 0 },
         attempt: 0,
         key: EffectKey([number; 32]),

@@ -77,7 +77,7 @@ impl StopWatch {
     pub(crate) fn ordered(&self, defined: Vec<OpenCase>) -> Vec<OpenCase> {
         let variants = self.layout.n_variants();
         let turn = |it: &OpenCase| self.index.turn(variants.place(it.case_ix)).unwrap_or(u32::MAX);
-        let with_turn = |it: OpenCase| OpenCase { turn: variants.case(u64::from(turn(&it)), 0).0, ..it };
+        let with_turn = |it: OpenCase| OpenCase { turn: variants.first(turn(&it).into()).number(), ..it };
         let mut ordered: Vec<OpenCase> = defined.into_iter().map(with_turn).collect();
         ordered.sort_by_key(|it| it.turn);
         ordered

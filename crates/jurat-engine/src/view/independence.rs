@@ -61,7 +61,7 @@ fn of_clusters(
     let mut rows = Rows::default();
     reader.each_block(tasks, &mut |block| {
         for (case, tally) in tallies(block).filter(|it| is_meant(n_variants.variant(it.0))) {
-            let shared = clusters.numbers.get(case.0 as usize).filter(|it| **it != CaseTexts::NONE);
+            let shared = clusters.numbers.get(case.index()).filter(|it| **it != CaseTexts::NONE);
             let place = shared.map_or_else(|| n_shared + n_variants.place(case), |it| u64::from(*it));
             rows.add(place, tally);
         }

@@ -65,7 +65,7 @@ impl RunView {
             for (case, is_current) in self.cases_labelled(label)? {
                 let agrees = agrees(&case, Column::from(task), label);
                 let said = PersonLabel { task, label: label.clone(), is_current, agrees };
-                people.entry(u32::try_from(case.case_ix.0).unwrap_or(u32::MAX)).or_default().push(said);
+                people.entry(u32::try_from(case.case_ix.number()).unwrap_or(u32::MAX)).or_default().push(said);
             }
         }
         Ok(People(people))

@@ -252,7 +252,7 @@ fn of_slice(view: &RunView, slice: &[&StoredSummary], counts: &Counts, n_tasks: 
     if view.plan.cluster_by.is_some() {
         return Independence::Unknown;
     }
-    let n_variants = view.reader.head().variants.len().max(1);
+    let n_variants = view.reader.head().n_variants().get();
     if n_tasks * n_variants <= 1 {
         return Independence::Full;
     }

@@ -62,7 +62,7 @@ fn key(ix: u64) -> EffectKey {
 fn effect(ix: u64) -> RecordedEffect {
     let words = "Is the answer polite? The customer asked for a refund. ".repeat(27);
     RecordedEffect {
-        case_ix: CaseIx(ix),
+        case_ix: CaseIx::numbered(ix),
         site: StepSite { asker: Asker::Task(TaskIx(0)), slot: 0, turn: 0 },
         attempt: 0,
         key: key(ix),

@@ -100,11 +100,11 @@ fn fill(n: u64, mix: Mix, names: Names, each: &mut dyn FnMut(jurat_store::run::B
                 use std::fmt::Write;
                 id.clear();
                 write!(id, "record-{ix:08}").expect("memory takes all bytes");
-                builder.case(CaseIx(ix), &RowId::Given(id.as_str().into()), row);
+                builder.case(CaseIx::numbered(ix), &RowId::Given(id.as_str().into()), row);
             }
             // A hash of the place: hashing the row is paid when it is read.
             Names::Content => builder.case(
-                CaseIx(ix),
+                CaseIx::numbered(ix),
                 &RowId::Content(u128::from(ix).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)),
                 row,
             ),

@@ -260,7 +260,7 @@ impl PaidAnswer {
     pub(super) fn into_effect(self) -> RecordedEffect {
         let PaidAnswer { key, at_ms, kind, model, served, request, outcome } = self;
         RecordedEffect {
-            case_ix: CaseIx(0),
+            case_ix: CaseIx::numbered(0),
             site: StepSite { asker: Asker::Case, slot: 0, turn: 0 },
             attempt: 0,
             key,

@@ -205,9 +205,9 @@ impl BlockBuilder {
     }
 
     /// Begins a case. All its tasks have passed until something else is said. Cases come in any order, each once in a run.
-    pub fn case(&mut self, CaseIx(case): CaseIx, id: &RowId<'_>, row: CaseRow<'_>) {
+    pub fn case(&mut self, case: CaseIx, id: &RowId<'_>, row: CaseRow<'_>) {
         let slot = self.cases.len();
-        self.cases.push(case);
+        self.cases.push(case.number());
         self.places.push(row.place);
         let content = match id {
             RowId::Content(hash) => Some(*hash),
@@ -508,7 +508,7 @@ impl BlockBuilder {
     fn id_entries(&self) -> Vec<IdHash> {
         let entry = |slot: u32| {
             let id = &self.ids[slot as usize];
-            let row = self.n_variants.place(CaseIx(self.cases[slot as usize]));
+            let row = self.n_variants.place(CaseIx::numbered(self.cases[slot as usize]));
             IdHash { hash: id.hash, row, given: id.text.is_some() }
         };
         // Half of a hash nearly always decides, and little is moved about.

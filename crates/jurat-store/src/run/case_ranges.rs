@@ -28,8 +28,8 @@ impl CaseRanges {
     pub fn at(&self, places: Range<u64>) -> Range<CaseIx> {
         let end = self.nth(places.end.saturating_sub(1)).map_or(u64::MAX, |it| it + 1);
         match self.nth(places.start) {
-            Some(first) if places.start < places.end => CaseIx(first)..CaseIx(end),
-            _ => CaseIx(0)..CaseIx(0),
+            Some(first) if places.start < places.end => CaseIx::numbered(first)..CaseIx::numbered(end),
+            _ => CaseIx::numbered(0)..CaseIx::numbered(0),
         }
     }
 
@@ -46,9 +46,9 @@ impl CaseRanges {
     }
 
     /// Whether a case is among them.
-    pub fn contains(&self, CaseIx(case): CaseIx) -> bool {
-        let before = self.0.partition_point(|it| it.end <= case);
-        self.0.get(before).is_some_and(|it| it.contains(&case))
+    pub fn contains(&self, case: CaseIx) -> bool {
+        let before = self.0.partition_point(|it| it.end <= case.number());
+        self.0.get(before).is_some_and(|it| it.contains(&case.number()))
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
         #[test]
         fn ranges_hold_what_was_put_in(cases in proptest::collection::btree_set(0_u64..60, 0..40)) {
             let ranges = CaseRanges(joined(cases.iter().rev().map(|it| *it..*it + 1).collect()));
-            let held: BTreeSet<u64> = (0..70).filter(|it| ranges.contains(CaseIx(*it))).collect();
+            let held: BTreeSet<u64> = (0..70).filter(|it| ranges.contains(CaseIx::numbered(*it))).collect();
             prop_assert!(ranges.0.windows(2).all(|it| it[0].end < it[1].start), "{:?}", ranges);
             prop_assert_eq!(held, cases);
         }
@@ -104,10 +104,10 @@ mod tests {
         fn places_leave_no_case_out(cases in proptest::collection::btree_set(0_u64..60, 0..40), from in 0_u64..45, n in 0_u64..20) {
             let ranges = CaseRanges(joined(cases.iter().map(|it| *it..*it + 1).collect()));
             let at = ranges.at(from..from + n);
-            let found: Vec<u64> = cases.iter().copied().filter(|it| (at.start.0..at.end.0).contains(it)).collect();
+            let found: Vec<u64> = cases.iter().copied().filter(|it| (at.start.number()..at.end.number()).contains(it)).collect();
             let expected: Vec<u64> = cases.iter().copied().skip(from as usize).take(n as usize).collect();
             prop_assert_eq!(found, expected);
-            prop_assert_eq!(ranges.at(0..u64::MAX).start.0, cases.first().copied().unwrap_or(0));
+            prop_assert_eq!(ranges.at(0..u64::MAX).start.number(), cases.first().copied().unwrap_or(0));
         }
     }
 }

@@ -50,7 +50,7 @@ impl<'r, T> Cases<'r, T> {
             let header = self.headers.peek(self.reading, &self.range)?;
             match (next, header) {
                 // A block that begins before the next case may hold a case before it.
-                (next, Some(header)) if next.is_none_or(|it| header.first < it.1.0) => {
+                (next, Some(header)) if next.is_none_or(|it| header.first < it.1.number()) => {
                     self.headers.waiting.pop_front();
                     if let Some(code) = self.only
                         && !has_case(self.reading, header, code)?
@@ -125,7 +125,7 @@ impl<'r> Found<'r> {
                     self.headers.waiting.pop_front();
                     self.look(header)?;
                 }
-                _ => return Ok(self.waiting.pop().map(|it| CaseIx(it.0))),
+                _ => return Ok(self.waiting.pop().map(|it| CaseIx::numbered(it.0))),
             }
         }
     }
@@ -187,10 +187,11 @@ impl Headers {
                  ORDER BY first LIMIT ?4";
             let mut select = reading.sqlite(reading.connection.prepare_cached(select))?;
             let after = self.last.map_or(-1, |it| it as i64);
-            let end = i64::try_from(range.end.0).unwrap_or(i64::MAX);
-            let headers = select.query_map(params![after, end, range.start.0, AHEAD, self.of.map(|it| it.0)], |row| {
-                Ok(Header { id: row.get(0)?, first: row.get(1)? })
-            });
+            let end = i64::try_from(range.end.number()).unwrap_or(i64::MAX);
+            let headers = select
+                .query_map(params![after, end, range.start.number(), AHEAD, self.of.map(|it| it.0)], |row| {
+                    Ok(Header { id: row.get(0)?, first: row.get(1)? })
+                });
             let headers: Vec<Header> = reading.sqlite(headers.and_then(Iterator::collect))?;
             self.is_over = headers.len() < AHEAD;
             self.last = headers.last().map(|it| it.first).or(self.last);

@@ -407,7 +407,7 @@ impl RunFile {
         let mut select =
             reading.sqlite(self.connection.prepare_cached("SELECT id FROM block WHERE first < ?2 AND last >= ?1"))?;
         let blocks: rusqlite::Result<Vec<i64>> =
-            select.query_map([cases.start.0, cases.end.0], |row| row.get(0)).and_then(Iterator::collect);
+            select.query_map([cases.start.number(), cases.end.number()], |row| row.get(0)).and_then(Iterator::collect);
         for block in reading.sqlite(blocks)? {
             let block = StoredBlock::load(reading, block)?;
             let slot = block.slot_from(cases.start);

@@ -147,7 +147,7 @@ pub(super) fn insert(
         "INSERT OR REPLACE INTO site (case_ix, task, seat, turn, attempt, effect, reused) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     let RecordedEffect { case_ix, attempt, reused, .. } = packed.effect;
-    insert.execute(params![case_ix.0, asker_number(site.asker), site.slot, site.turn, attempt, id, reused])?;
+    insert.execute(params![case_ix.number(), asker_number(site.asker), site.slot, site.turn, attempt, id, reused])?;
     Ok(())
 }
 
@@ -181,7 +181,7 @@ pub(super) fn effect_at(
         "SELECT {COLUMNS} WHERE case_ix = :case AND task = :task AND seat = :seat AND turn = :turn ORDER BY attempt DESC LIMIT 1"
     ))?;
     let task = asker_number(site.asker);
-    let arguments = named_params! { ":case": case_ix.0, ":task": task, ":seat": site.slot, ":turn": site.turn };
+    let arguments = named_params! { ":case": case_ix.number(), ":task": task, ":seat": site.slot, ":turn": site.turn };
     select.query_row(arguments, |row| Ok(read(row))).optional()?.transpose()
 }
 
@@ -189,7 +189,7 @@ pub(super) fn effect_at(
 pub(super) fn read(row: &Row<'_>) -> Result<StoredEffect, Fault> {
     let key: [u8; 32] = row.get(6)?;
     Ok(StoredEffect {
-        case_ix: CaseIx(row.get(0)?),
+        case_ix: CaseIx::numbered(row.get(0)?),
         site: StepSite { asker: asker_numbered(row.get(1)?), slot: row.get(2)?, turn: row.get(3)? },
         attempt: row.get(4)?,
         reused: row.get(5)?,

@@ -67,7 +67,7 @@ impl RunMerge {
             for summary in read_summary(connection)? {
                 file.add_counts(summary.column, &summary.slice, &summary.counts)?;
             }
-            let cases = n_variants.case(shift.rows, 0).0;
+            let cases = n_variants.first(shift.rows).number();
             copy_effects(connection, file, shared, cases)?;
             copy_events(connection, file)
         };
@@ -108,7 +108,7 @@ fn moved_block(connection: &Connection, id: i64, n_variants: VariantCount, shift
     let mut select = connection.prepare_cached(select)?;
     let mut rows = select.query([id])?;
     let row = rows.next()?.ok_or(Unreadable::Damaged)?;
-    let by = n_variants.case(shift.rows, 0).0;
+    let by = n_variants.first(shift.rows).number();
     let (first, last): (u64, u64) = (row.get(0)?, row.get(1)?);
     let n = n_slots(row.get(2)?)?;
     let cases = whole(row, 4)?;
@@ -196,7 +196,7 @@ fn entries(ids: &Ids, cases: &[u64], by: u64, n_variants: VariantCount) -> (Vec<
     let (mut entries, mut numbered) = (Vec::with_capacity(cases.len()), Vec::new());
     for (slot, case) in cases.iter().enumerate() {
         let id = ids.get(slot);
-        let row = n_variants.place(CaseIx(case.saturating_add(by)));
+        let row = n_variants.place(CaseIx::numbered(case.saturating_add(by)));
         let given = match &id {
             RowId::Given(text) => {
                 numbered.extend(numbered_content_id(text).map(|_| text.to_string()));

@@ -29,7 +29,7 @@
 //! let mut builder = BlockBuilder::new(head.tasks.len(), head.n_variants());
 //! for (ix, text) in ["{\"id\": \"a\"}", "{\"id\": \"b\"}"].into_iter().enumerate() {
 //!     let place = RowPlace { source: 0, number: ix as u64 + 1, bytes: None };
-//!     builder.case(CaseIx(ix as u64), &RowId::Given(["a", "b"][ix].into()), CaseRow { place, text, keep: true });
+//!     builder.case(CaseIx::numbered(ix as u64), &RowId::Given(["a", "b"][ix].into()), CaseRow { place, text, keep: true });
 //! }
 //! // What is said now is about the second case; the first passed.
 //! builder.verdict(Column::CASE, Code::Failed);
@@ -40,7 +40,7 @@
 //!
 //! let reader = RunReader::open(&path)?;
 //! let failed: Vec<CaseIx> = reader.find(Column(1), Code::Failed).collect::<Result<_, _>>()?;
-//! assert_eq!(failed, [CaseIx(1)]);
+//! assert_eq!(failed, [CaseIx::numbered(1)]);
 //! let case = reader.case(failed[0])?.expect("the second case");
 //! assert_eq!((case.id.as_str(), reader.row_text(&case)?.as_str()), ("b", "{\"id\": \"b\"}"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -55,7 +55,7 @@ impl BlockVerdicts {
     pub fn cases(&self) -> impl Iterator<Item = (CaseIx, impl Iterator<Item = Code>)> {
         (0..self.n).map(|slot| {
             let case = self.cases.as_ref().map_or(self.first + slot as u64, |it| it[slot]);
-            (CaseIx(case), self.codes.iter().map(move |it| it[slot]))
+            (CaseIx::numbered(case), self.codes.iter().map(move |it| it[slot]))
         })
     }
 
@@ -236,7 +236,7 @@ impl RunReader {
             let cases = cases.map(|it| read_cases(&it, first, n)).transpose();
             let cases = cases.map_err(|it| part("block.cases", it))?;
             for (slot, code) in codes.into_iter().enumerate() {
-                take(CaseIx(cases.as_ref().map_or(first + slot as u64, |it| it[slot])), code);
+                take(CaseIx::numbered(cases.as_ref().map_or(first + slot as u64, |it| it[slot])), code);
             }
         }
         Ok(())
@@ -303,7 +303,7 @@ impl RunReader {
         let Some(row) = self.row(id)? else { return Ok(Vec::new()) };
         // The block that was read last stays at hand, so that neighbours are found without reading it again.
         let Range { start, end } = self.head.n_variants().cases(row);
-        (start.0..end.0).filter_map(|it| self.case(CaseIx(it)).transpose()).collect()
+        (start.number()..end.number()).filter_map(|it| self.case(CaseIx::numbered(it)).transpose()).collect()
     }
 
     /// A case by its place in the order of input.
@@ -375,7 +375,7 @@ impl RunReader {
     /// The effects of a case, in the order of their sites.
     pub fn effects_of(&self, case_ix: CaseIx) -> Result<Vec<StoredEffect>, RunFileError> {
         let all = format!("SELECT {} WHERE case_ix = ?1 ORDER BY task, seat, turn, attempt", log::COLUMNS);
-        self.read_effects(&all, params![case_ix.0])
+        self.read_effects(&all, params![case_ix.number()])
     }
 
     /// The last outcome at a site.
@@ -435,7 +435,7 @@ impl RunReader {
         if !is_at_hand {
             let select = "SELECT id FROM block WHERE first <= ?1 AND last >= ?1 ORDER BY first DESC";
             let mut select = self.sqlite(self.connection.prepare_cached(select))?;
-            let blocks = select.query_map([case_ix.0], |row| row.get(0)).and_then(Iterator::collect);
+            let blocks = select.query_map([case_ix.number()], |row| row.get(0)).and_then(Iterator::collect);
             let blocks: Vec<i64> = self.sqlite(blocks)?;
             for id in blocks {
                 let block = StoredBlock::load(self.reading(), id)?;
@@ -513,7 +513,7 @@ impl Effects<'_> {
 fn place_of(effect: &StoredEffect) -> [u64; 5] {
     let StoredEffect { case_ix, site, attempt, .. } = effect;
     let numbers = [asker_number(site.asker), site.slot, site.turn, *attempt].map(u64::from);
-    [case_ix.0, numbers[0], numbers[1], numbers[2], numbers[3]]
+    [case_ix.number(), numbers[0], numbers[1], numbers[2], numbers[3]]
 }
 
 impl Iterator for Effects<'_> {

@@ -231,14 +231,14 @@ impl StoredBlock {
 
     /// The case in a slot.
     pub(super) fn case_ix(&self, slot: usize) -> CaseIx {
-        CaseIx(self.cases.as_ref().map_or(self.first + slot as u64, |it| it[slot]))
+        CaseIx::numbered(self.cases.as_ref().map_or(self.first + slot as u64, |it| it[slot]))
     }
 
     /// The first slot whose case is this or a later one.
-    pub(super) fn slot_from(&self, CaseIx(case): CaseIx) -> usize {
+    pub(super) fn slot_from(&self, case: CaseIx) -> usize {
         match &self.cases {
-            None => usize::try_from(case.saturating_sub(self.first)).unwrap_or(usize::MAX).min(self.n),
-            Some(cases) => cases.partition_point(|it| *it < case),
+            None => usize::try_from(case.number().saturating_sub(self.first)).unwrap_or(usize::MAX).min(self.n),
+            Some(cases) => cases.partition_point(|it| *it < case.number()),
         }
     }
 
@@ -365,7 +365,7 @@ impl StoredBlock {
 
     /// The numbers of the block's rows that share their content with rows before them.
     fn row_numbers(&self, reading: Reading<'_>) -> Result<Vec<(u64, u64)>, DatabaseError> {
-        let ends = [CaseIx(self.first), self.case_ix(self.n.saturating_sub(1))];
+        let ends = [CaseIx::numbered(self.first), self.case_ix(self.n.saturating_sub(1))];
         let rows = ends.map(|it| reading.n_variants.place(it));
         let select = "SELECT row, number FROM repeated WHERE row BETWEEN ?1 AND ?2 ORDER BY row";
         let mut select = reading.sqlite(reading.connection.prepare_cached(select))?;

@@ -392,7 +392,7 @@ mod tests {
         let record = |ix: u8| {
             let (done, is_done) = channel();
             let effect = RecordedEffect {
-                case_ix: CaseIx(ix.into()),
+                case_ix: CaseIx::numbered(ix.into()),
                 site: StepSite { asker: Asker::Case, slot: 0, turn: 0 },
                 attempt: 0,
                 key: EffectKey([ix; 32]),
@@ -420,6 +420,6 @@ mod tests {
         drop(writer);
         let reader = crate::run::RunReader::open(&path).expect("a run");
         let stored = reader.effects().map(|it| it.expect("an effect").case_ix);
-        assert!(stored.eq(safe.into_iter().map(|it| CaseIx(it.into()))));
+        assert!(stored.eq(safe.into_iter().map(|it| CaseIx::numbered(it.into()))));
     }
 }

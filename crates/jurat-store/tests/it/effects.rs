@@ -20,7 +20,7 @@ use crate::runs::{Desk, all_shown, finished, place, rows};
 pub(crate) fn effect(case_ix: u64, site: &str, request: &str, outcome: &str) -> RecordedEffect {
     let numbers: Vec<u32> = site.split('.').map(|it| it.parse().expect("a number")).collect();
     RecordedEffect {
-        case_ix: CaseIx(case_ix),
+        case_ix: CaseIx::numbered(case_ix),
         site: StepSite { asker: Asker::Task(TaskIx(0)), slot: numbers[0], turn: numbers[1] },
         attempt: numbers[2],
         key: key(request),
@@ -53,7 +53,13 @@ fn site(slot: u32, turn: u32) -> StepSite {
 
 fn line(effect: &StoredEffect) -> String {
     let StoredEffect { case_ix, site, attempt, outcome, reused, .. } = effect;
-    format!("{} {}.{}.{attempt} {outcome}{}", case_ix.0, site.slot, site.turn, if *reused { " again" } else { "" })
+    format!(
+        "{} {}.{}.{attempt} {outcome}{}",
+        case_ix.number(),
+        site.slot,
+        site.turn,
+        if *reused { " again" } else { "" }
+    )
 }
 
 fn lines(path: &Path) -> Vec<String> {
@@ -76,8 +82,11 @@ fn effects_come_back_in_the_order_of_cases() {
     record(&writer, vec![effect(2, "0.0.0", "a", "A"), effect(2, "0.1.0", "b", "no")]).expect("safe");
     record(&writer, vec![effect(0, "1.0.0", &long, "long"), effect(0, "0.0.0", "c", "fault")]).expect("safe");
     record(&writer, vec![effect(0, "0.0.1", "c", "C")]).expect("safe");
-    record(&writer, vec![RecordedEffect { case_ix: CaseIx(1), reused: true, ..effect(2, "0.0.0", "a", "A") }])
-        .expect("safe");
+    record(
+        &writer,
+        vec![RecordedEffect { case_ix: CaseIx::numbered(1), reused: true, ..effect(2, "0.0.0", "a", "A") }],
+    )
+    .expect("safe");
     // Actions are no responses.
     for (kind, at, reused) in [("tool", "1.1.0", false), ("tool", "1.2.0", true), ("call", "1.3.0", true)] {
         let action = RecordedEffect { kind: kind.to_owned(), served: None, reused, ..effect(2, at, kind, at) };
@@ -98,12 +107,12 @@ fn effects_come_back_in_the_order_of_cases() {
     assert_eq!(lines(&desk.run()), all);
 
     let reader = RunReader::open(&desk.run()).expect("a run");
-    let of_case: Vec<String> = reader.effects_of(CaseIx(2)).expect("effects").iter().map(line).collect();
+    let of_case: Vec<String> = reader.effects_of(CaseIx::numbered(2)).expect("effects").iter().map(line).collect();
     assert_eq!(of_case, all[4..]);
-    let last = reader.effect_at(CaseIx(0), site(0, 0)).expect("readable").expect("an effect");
+    let last = reader.effect_at(CaseIx::numbered(0), site(0, 0)).expect("readable").expect("an effect");
     assert_eq!((last.outcome.as_str(), last.attempt, last.key), ("C", 1, key("c")));
-    assert_eq!(reader.effect_at(CaseIx(0), site(0, 1)).expect("readable"), None);
-    assert_eq!(reader.effect_at(CaseIx(0), site(1, 0)).expect("readable").expect("an effect").request, long);
+    assert_eq!(reader.effect_at(CaseIx::numbered(0), site(0, 1)).expect("readable"), None);
+    assert_eq!(reader.effect_at(CaseIx::numbered(0), site(1, 0)).expect("readable").expect("an effect").request, long);
     let stats = reader.effect_stats().expect("numbers");
     assert_eq!((stats.asked, stats.reused, stats.oldest_reused_ms), (6, 1, Some(1_002)));
     assert_eq!((stats.tool_calls, stats.reused_tool_calls), (2, 1));
@@ -212,7 +221,11 @@ fn a_failed_write_is_reported_to_every_caller() {
     let cheap = RecordedEffect { journal: false, ..effect(1, "0.0.0", "cheap", "C") };
     assert!(shown(record(&writer, vec![cheap])).starts_with(&expected), "also what would have gone elsewhere");
     let mut builder = BlockBuilder::new(1, VariantCount::of(1));
-    builder.case(CaseIx(0), &RowId::Content(1), CaseRow { place: place(&texts, 0), text: &texts[0], keep: false });
+    builder.case(
+        CaseIx::numbered(0),
+        &RowId::Content(1),
+        CaseRow { place: place(&texts, 0), text: &texts[0], keep: false },
+    );
     assert!(shown(writer.block(builder.close().expect("a case"))).starts_with(&expected));
     assert!(shown(writer.event(0, "x")).starts_with(&expected));
     assert!(shown(writer.sync()).starts_with(&expected));
@@ -228,7 +241,7 @@ fn begun(desk: &Desk) {
     record(&writer, vec![effect(0, "0.0.0", "a", "A"), effect(1, "0.0.0", "b", "fault")]).expect("safe");
     let mut builder = BlockBuilder::new(1, VariantCount::of(1));
     let id = RowId::Given("r0".into());
-    builder.case(CaseIx(0), &id, CaseRow { place: place(&texts, 0), text: &texts[0], keep: false });
+    builder.case(CaseIx::numbered(0), &id, CaseRow { place: place(&texts, 0), text: &texts[0], keep: false });
     writer.block(builder.close().expect("a case")).expect("room");
     writer.sync().expect("written");
 }
@@ -238,16 +251,16 @@ fn resumed_run(desk: &Desk) {
     let texts = rows(2);
     let writer = RunWriter::resume(&desk.run(), WriterOptions::default()).expect("a run in progress");
     let log = RunLog::open(&desk.run()).expect("its log");
-    let logged = log.get(CaseIx(0), site(0, 0)).expect("readable").expect("an effect");
+    let logged = log.get(CaseIx::numbered(0), site(0, 0)).expect("readable").expect("an effect");
     assert_eq!((logged.outcome.as_str(), logged.attempt, logged.key), ("A", 0, key("a")));
-    let fault = log.get(CaseIx(1), site(0, 0)).expect("readable").expect("an effect");
+    let fault = log.get(CaseIx::numbered(1), site(0, 0)).expect("readable").expect("an effect");
     record(&writer, vec![effect(1, &format!("0.0.{}", fault.attempt + 1), "b", "B")]).expect("safe");
-    assert_eq!(log.get(CaseIx(1), site(0, 0)).expect("readable").expect("an effect").outcome, "B");
+    assert_eq!(log.get(CaseIx::numbered(1), site(0, 0)).expect("readable").expect("an effect").outcome, "B");
     assert_eq!(all_shown(&desk.run()), [""; 0], "what is computed is computed again");
     let mut builder = BlockBuilder::new(1, VariantCount::of(1));
     for (ix, text) in texts.iter().enumerate() {
         let id = RowId::Given(format!("r{ix}").into());
-        builder.case(CaseIx(ix as u64), &id, CaseRow { place: place(&texts, ix), text, keep: false });
+        builder.case(CaseIx::numbered(ix as u64), &id, CaseRow { place: place(&texts, ix), text, keep: false });
     }
     writer.block(builder.close().expect("cases")).expect("room");
     writer.finish(finished(Ended::Done)).expect("finished");

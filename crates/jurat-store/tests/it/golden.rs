@@ -103,7 +103,7 @@ fn write(desk: &Desk) {
         writer.block(builder.close().expect("cases")).expect("room");
     }
     let short = effect(2, "0.0.0", "short", "{\"answer\":\"short\"}");
-    let again = RecordedEffect { case_ix: CaseIx(5), reused: true, journal: false, ..short.clone() };
+    let again = RecordedEffect { case_ix: CaseIx::numbered(5), reused: true, journal: false, ..short.clone() };
     let asked = StepSite { asker: Asker::Case, slot: 0, turn: 0 };
     let long = effect(3, "1.2.1", &long(), &format!("{{\"answer\":\"{}\"}}", long()));
     let subject = RecordedEffect { site: asked, served: None, journal: false, ..effect(3, "0.0.0", "subject", "{}") };
@@ -169,7 +169,7 @@ fn put(builder: &mut BlockBuilder, case: u64) {
     };
     let codes = [Code::Passed, Code::Failed, Code::SkippedByGate, Code::Error, Code::NotRun, Code::Measured];
     let code = codes[case as usize % 6];
-    builder.case(CaseIx(case), &id, CaseRow { place, text, keep: code != Code::Passed && row != 1 });
+    builder.case(CaseIx::numbered(case), &id, CaseRow { place, text, keep: code != Code::Passed && row != 1 });
     builder.took(Duration::from_micros(case * 1000));
     builder.slice(if case < 6 { "[\"half\",\"first\"]" } else { "[\"half\",\"second\"]" });
     builder.verdict(Column(2), code);
@@ -234,7 +234,7 @@ fn says(path: &Path) -> String {
         let StoredEffect { case_ix, site, attempt, key, kind, model, served, at_ms, request, outcome, reused } =
             effect.expect("an effect");
         let asker = site.asker.task().map_or("case".to_owned(), |it| format!("task {}", it.0));
-        let place = format!("{}, {asker}, seat {}, turn {}, attempt {attempt}", case_ix.0, site.slot, site.turn);
+        let place = format!("{}, {asker}, seat {}, turn {}, attempt {attempt}", case_ix.number(), site.slot, site.turn);
         let served = served.unwrap_or_default();
         let line = format!("{kind} {model} {served:?} at {at_ms}, reused {reused}: {request} => {outcome}");
         let _ = writeln!(says, "effect {place}: {} {}", &key.to_string()[..8], line.replace(&long(), "(long)"));

@@ -21,7 +21,7 @@ fn desk() -> Desk {
     let mut builder = BlockBuilder::new(2, VariantCount::of(1));
     for (ix, text) in texts.iter().enumerate() {
         let id = RowId::Given(format!("r{ix}").into());
-        builder.case(CaseIx(ix as u64), &id, CaseRow { place: place(&texts, ix), text, keep: false });
+        builder.case(CaseIx::numbered(ix as u64), &id, CaseRow { place: place(&texts, ix), text, keep: false });
         if [1, 2, 4, 6].contains(&ix) {
             builder.verdict(Column(1), Code::Failed);
         }
@@ -76,7 +76,7 @@ fn the_questions_of_the_page_are_answered() {
         })
         .collect();
     let reader = RunReader::open(&desk.run()).expect("a run");
-    let failed: Vec<i64> = reader.find(Column(1), Code::Failed).map(|it| it.expect("a case").0 as i64).collect();
+    let failed: Vec<i64> = reader.find(Column(1), Code::Failed).map(|it| it.expect("a case").number() as i64).collect();
     assert_eq!(failed, [1, 2, 4, 6]);
     assert_eq!(answers, [vec![0, 0, 0], failed, vec![-1]]);
 }

@@ -27,7 +27,7 @@ fn write_blocks(writer: &RunWriter, texts: &[String]) {
         for ix in part {
             let id = RowId::Given(format!("r{ix}").into());
             let row = CaseRow { place: place(texts, ix), text: &texts[ix], keep: ix == 2 };
-            builder.case(CaseIx(ix as u64), &id, row);
+            builder.case(CaseIx::numbered(ix as u64), &id, row);
             builder.question(ix as u128 + 1);
             builder.group("language", (ix % 2 == 0).then_some("de"));
             if ix == 3 {
@@ -101,7 +101,7 @@ fn the_most_frequent_labels_are_named_and_ties_go_by_name() {
     let mut builder = BlockBuilder::new(1, VariantCount::of(1));
     for (ix, label) in labels.iter().enumerate() {
         let row = CaseRow { place: place(&texts, ix), text: &texts[ix], keep: false };
-        builder.case(CaseIx(ix as u64), &RowId::Given(format!("r{ix}").into()), row);
+        builder.case(CaseIx::numbered(ix as u64), &RowId::Given(format!("r{ix}").into()), row);
         builder.label(Column(1), label);
         if ix % 4 == 3 {
             writer.block(builder.close().expect("cases")).expect("written");

@@ -28,7 +28,7 @@ fn put(writer: &RunWriter, texts: &[String]) {
     let mut builder = BlockBuilder::new(1, VariantCount::of(1));
     for (ix, text) in texts.iter().enumerate() {
         let id = RowId::Given(format!("r{ix}").into());
-        builder.case(CaseIx(ix as u64), &id, CaseRow { place: place(texts, ix), text, keep: ix % 3 == 0 });
+        builder.case(CaseIx::numbered(ix as u64), &id, CaseRow { place: place(texts, ix), text, keep: ix % 3 == 0 });
         if ix % 3 == 0 {
             builder.verdict(Column::CASE, Code::Failed);
         }
@@ -40,7 +40,7 @@ fn put(writer: &RunWriter, texts: &[String]) {
 fn said(desk: &Desk) -> String {
     let error = match RunReader::open(&desk.run()) {
         Err(error) => error,
-        Ok(reader) => reader.case(CaseIx(0)).expect_err("something is wrong"),
+        Ok(reader) => reader.case(CaseIx::numbered(0)).expect_err("something is wrong"),
     };
     error.to_string().replace(&desk.run().display().to_string(), "run.jurat")
 }
@@ -75,7 +75,7 @@ fn a_bit_that_flips_is_noticed() {
     for (ix, text) in (0..).zip(&texts) {
         let place = place(&texts, ix);
         builder.case(
-            CaseIx(ix as u64 * 2),
+            CaseIx::numbered(ix as u64 * 2),
             &RowId::Given(format!("r{ix}").into()),
             CaseRow { place, text, keep: ix == 3 },
         );
@@ -182,7 +182,10 @@ fn a_run_of_a_later_version_is_not_guessed_at() {
     let desk = Desk::new();
     ten(&desk);
     change(&desk, "ALTER TABLE block ADD COLUMN extra TEXT; CREATE TABLE news (x TEXT); PRAGMA user_version = 2");
-    assert!(RunReader::open(&desk.run()).and_then(|it| it.case(CaseIx(0))).is_ok(), "what is new does not disturb");
+    assert!(
+        RunReader::open(&desk.run()).and_then(|it| it.case(CaseIx::numbered(0))).is_ok(),
+        "what is new does not disturb"
+    );
     change(
         &desk,
         "UPDATE meta SET value = '2' WHERE key = 'min_reader'; UPDATE meta SET value = '3.1' WHERE key = 'version'",
@@ -336,12 +339,12 @@ fn a_run_is_found_by_id_while_it_is_written() {
     put(&writer, &texts);
     writer.sync().expect("written");
     let reader = RunReader::open(&desk.run()).expect("a run");
-    assert_eq!(reader.case_ix("r7", 0).expect("readable"), Some(CaseIx(7)));
+    assert_eq!(reader.case_ix("r7", 0).expect("readable"), Some(CaseIx::numbered(7)));
     assert_eq!(reader.case_ix("r10", 0).expect("readable"), None);
     assert_eq!(reader.state().expect("a state").finish, None);
     assert!(reader.is_being_written());
     writer.finish(finished(Ended::Done)).expect("finished although a reader is there");
-    assert_eq!(reader.case_ix("r7", 0).expect("readable"), Some(CaseIx(7)));
+    assert_eq!(reader.case_ix("r7", 0).expect("readable"), Some(CaseIx::numbered(7)));
     assert_eq!(reader.state().expect("a state").finish, Some(finished(Ended::Done)));
     assert!(!reader.is_being_written());
 }
@@ -358,7 +361,7 @@ fn every_id_of_a_larger_run_is_found() {
     for ix in 0..30_000 {
         let id = RowId::Given(format!("id {ix}").into());
         builder.case(
-            CaseIx(ix),
+            CaseIx::numbered(ix),
             &id,
             CaseRow { place: place(std::slice::from_ref(&text), 0), text: &text, keep: false },
         );
@@ -372,8 +375,8 @@ fn every_id_of_a_larger_run_is_found() {
     assert_eq!(n_blocks, 30_000 / BlockBuilder::MOST_CASES);
     let reader = RunReader::open(&desk.run()).expect("a run");
     for ix in (0..30_000).step_by(97).chain([29_999]) {
-        assert_eq!(reader.case_ix(&format!("id {ix}"), 0).expect("readable"), Some(CaseIx(ix)));
+        assert_eq!(reader.case_ix(&format!("id {ix}"), 0).expect("readable"), Some(CaseIx::numbered(ix)));
         assert_eq!(reader.case_ix(&format!("no {ix}"), 0).expect("readable"), None);
     }
-    assert_eq!(reader.cases(CaseIx::ALL).map(|it| it.expect("a case").case_ix.0).sum::<u64>(), 29_999 * 15_000);
+    assert_eq!(reader.cases(CaseIx::ALL).map(|it| it.expect("a case").case_ix.number()).sum::<u64>(), 29_999 * 15_000);
 }

@@ -133,7 +133,7 @@ impl Script {
             (place.source, place.bytes) = (1, None);
         }
         let text = &texts[row_ix];
-        builder.case(CaseIx(case as u64), &row.id.as_row_id(), CaseRow { place, text, keep: *keep });
+        builder.case(CaseIx::numbered(case as u64), &row.id.as_row_id(), CaseRow { place, text, keep: *keep });
         for (column, code) in codes {
             let code = Code::numbered(*code).expect("a code");
             builder.verdict(Column(*column), code);
@@ -225,7 +225,7 @@ proptest! {
         let reader = RunReader::open(&desk.run()).expect("a run");
         let texts = script.texts();
         for (ix, line) in lines.iter().enumerate() {
-            let case_ix = CaseIx(ix as u64);
+            let case_ix = CaseIx::numbered(ix as u64);
             let case = reader.case(case_ix).expect("readable").expect("a case");
             prop_assert_eq!(&shown(&case), line);
             prop_assert_eq!(&reader.row_text(&case).expect("a row"), &texts[ix / script.n_variants as usize]);
@@ -252,7 +252,7 @@ proptest! {
         let desk = Desk::new();
         let _ = script.write(&desk);
         let reader = RunReader::open(&desk.run()).expect("a run");
-        let part: Vec<u64> = reader.cases(CaseIx(from)..CaseIx(from + length)).map(|it| it.expect("a case").case_ix.0).collect();
+        let part: Vec<u64> = reader.cases(CaseIx::numbered(from)..CaseIx::numbered(from + length)).map(|it| it.expect("a case").case_ix.number()).collect();
         let expected: Vec<u64> = (0..script.arrivals.len() as u64).filter(|it| (from..from + length).contains(it)).collect();
         prop_assert_eq!(part, expected);
     }
@@ -269,7 +269,7 @@ proptest! {
         for ((case, before), after) in reader.cases(CaseIx::ALL).zip(&before).zip(&after) {
             let case = case.expect("a case");
             let text = reader.row_text(&case).expect("the row is in the run");
-            prop_assert_eq!(text, &script.texts()[(case.case_ix.0 / script.n_variants) as usize][..]);
+            prop_assert_eq!(text, &script.texts()[(case.case_ix.number() / script.n_variants) as usize][..]);
             prop_assert_eq!(without_row(before), without_row(after));
         }
         prop_assert!(reader.state().expect("a state").self_contained);

@@ -87,7 +87,7 @@ pub(crate) fn finished(ended: Ended) -> FinishState {
 
 /// Everything about a case, in a line.
 pub(crate) fn shown(case: &StoredCase) -> String {
-    let mut shown = format!("{} v{} {}", case.case_ix.0, case.variant, case.id);
+    let mut shown = format!("{} v{} {}", case.case_ix.number(), case.variant, case.id);
     for (ix, code) in (0..).zip(&case.codes) {
         let _ = write!(shown, " {}", code.name());
         if let Some(detail) = case.detail(Column(ix)) {
@@ -123,7 +123,7 @@ fn a_run_is_read_as_it_was_written() {
     let mut builder = BlockBuilder::new(2, VariantCount::of(1));
     for (ix, text) in rows.iter().enumerate() {
         let id = RowId::Given(format!("r{ix}").into());
-        builder.case(CaseIx(ix as u64), &id, CaseRow { place: place(&rows, ix), text, keep: ix % 2 == 1 });
+        builder.case(CaseIx::numbered(ix as u64), &id, CaseRow { place: place(&rows, ix), text, keep: ix % 2 == 1 });
         if ix % 2 == 1 {
             builder.verdict(Column::CASE, Code::Failed);
             builder.verdict(Column(2), Code::Failed);
@@ -155,19 +155,19 @@ fn a_run_is_read_as_it_was_written() {
     let state = reader.state().expect("a state");
     assert_eq!((state.n_cases, state.finish, state.self_contained), (5, Some(finished(Ended::Done)), false));
     let find = |column, code| {
-        reader.find(column, code).map(|it| it.map(|it| it.0)).collect::<Result<Vec<u64>, _>>().expect("cases")
+        reader.find(column, code).map(|it| it.map(CaseIx::number)).collect::<Result<Vec<u64>, _>>().expect("cases")
     };
     assert_eq!(find(Column(2), Code::Failed), [1, 3]);
     assert_eq!(find(Column(1), Code::Passed), [0, 1, 2, 3, 4]);
     assert_eq!(find(Column(1), Code::Failed), [0; 0]);
     for ix in 0..5 {
-        let case = reader.case(CaseIx(ix)).expect("readable").expect("a case");
+        let case = reader.case(CaseIx::numbered(ix)).expect("readable").expect("a case");
         assert_eq!(reader.row_text(&case).expect("the row"), rows[ix as usize]);
-        assert_eq!(reader.case_ix(&case.id, 0).expect("readable"), Some(CaseIx(ix)));
+        assert_eq!(reader.case_ix(&case.id, 0).expect("readable"), Some(CaseIx::numbered(ix)));
     }
     assert_eq!(reader.case_ix("r5", 0).expect("readable"), None);
     assert_eq!(reader.case_ix("r1", 1).expect("readable"), None);
-    assert_eq!(reader.case(CaseIx(5)).expect("readable"), None);
+    assert_eq!(reader.case(CaseIx::numbered(5)).expect("readable"), None);
     let counts: Vec<String> = reader
         .summary()
         .expect("a summary")
@@ -214,12 +214,13 @@ fn cases_of_one_place_keep_what_is_different() {
     let place = RowPlace { source: 1, number: 1, bytes: None };
     let texts = ["{\"n\": 1}", "{\"n\": 2}", "{\"n\": 2}", "{\"n\": 1}"];
     for (ix, text) in (0..).zip(texts) {
-        builder.case(CaseIx(ix), &RowId::Given("r".into()), CaseRow { place, text, keep: true });
+        builder.case(CaseIx::numbered(ix), &RowId::Given("r".into()), CaseRow { place, text, keep: true });
     }
     writer.block(builder.close().expect("cases")).expect("written");
     writer.finish(finished(Ended::Done)).expect("finished");
     let reader = RunReader::open(&desk.run()).expect("a run");
-    let text = |ix| reader.row_text(&reader.case(CaseIx(ix)).expect("readable").expect("a case")).expect("the row");
+    let text =
+        |ix| reader.row_text(&reader.case(CaseIx::numbered(ix)).expect("readable").expect("a case")).expect("the row");
     assert_eq!([0, 1, 2, 3].map(text), texts);
 }
 
@@ -233,7 +234,11 @@ fn two_rows_with_one_id_are_named() {
     for (ix, text) in rows.iter().enumerate() {
         for variant in 0..3 {
             let id = RowId::Given(format!("r{}", ix % 2).into());
-            builder.case(CaseIx(ix as u64 * 3 + variant), &id, CaseRow { place: place(&rows, ix), text, keep: false });
+            builder.case(
+                CaseIx::numbered(ix as u64 * 3 + variant),
+                &id,
+                CaseRow { place: place(&rows, ix), text, keep: false },
+            );
         }
     }
     writer.block(builder.close().expect("cases")).expect("written");

@@ -192,11 +192,12 @@ fn neighbours(
     }
     let selection = query.candidates(view, &columns)?;
     let order = route.sort.order(route.descending, view, &columns)?.map_err(Failure::Bad)?;
-    let number = u32::try_from(case.case_ix.0).unwrap_or(u32::MAX);
+    let number = u32::try_from(case.case_ix.number()).unwrap_or(u32::MAX);
     let Some(place) = order.place(selection.cases(), number) else { return Ok(None) };
     let link = |number: Option<u32>| -> Result<Option<route::Case>, Failure> {
         let Some(number) = number else { return Ok(None) };
-        let stored = view.reader().case(jurat_core::plan::CaseIx(u64::from(number))).map_err(ViewError::from)?;
+        let stored =
+            view.reader().case(jurat_core::plan::CaseIx::numbered(u64::from(number))).map_err(ViewError::from)?;
         Ok(stored.map(|it| route::Case {
             id: view.case_name(&it),
             variant: name_of(view, &it),

@@ -84,7 +84,7 @@ fn stored(view: &RunView, cases: &[u32]) -> Result<Vec<StoredCase>, Failure> {
     by_input.sort_by_key(|ix| cases[*ix]);
     let mut read: Vec<Option<StoredCase>> = vec![None; cases.len()];
     for ix in by_input {
-        read[ix] = view.reader().case(CaseIx(u64::from(cases[ix]))).map_err(ViewError::from)?;
+        read[ix] = view.reader().case(CaseIx::numbered(u64::from(cases[ix]))).map_err(ViewError::from)?;
     }
     Ok(read.into_iter().flatten().collect())
 }
@@ -301,7 +301,7 @@ fn variant_facet(view: &RunView, name: &str, term: &str, is_subject: bool, found
     let n_variants = view.head().n_variants();
     let mut counts = vec![0_u64; distinct.len()];
     for case in found.cases() {
-        let variant = n_variants.variant(CaseIx(u64::from(case)));
+        let variant = n_variants.variant(CaseIx::numbered(u64::from(case)));
         if let Some(ix) = names.get(variant).and_then(|it| distinct.binary_search(it).ok()) {
             counts[ix] += 1;
         }

@@ -54,7 +54,9 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failu
 }
 
 fn spent_case(view: &RunView, number: u32) -> Result<Option<SpentCase>, Failure> {
-    let Some(case) = view.reader().case(CaseIx(u64::from(number))).map_err(ViewError::from)? else { return Ok(None) };
+    let Some(case) = view.reader().case(CaseIx::numbered(u64::from(number))).map_err(ViewError::from)? else {
+        return Ok(None);
+    };
     let spent = view.spent_of(case.case_ix)?;
     Ok(Some(SpentCase { name: view.case_name(&case), variant: name_of(view, &case), took: case.took, spent }))
 }

@@ -86,7 +86,7 @@ pub(super) fn labelling(
 ) -> Result<Labelling, Failure> {
     let (view, labels) = (shown.view, &work.shared.labels);
     let columns = columns(work, view)?;
-    let said = columns.people().map(|it| it.of(case.case_ix.0 as u32)).unwrap_or_default();
+    let said = columns.people().map(|it| it.of(case.case_ix.number() as u32)).unwrap_or_default();
     let of_task: Vec<&PersonLabel> = said.iter().filter(|it| it.task == task).collect();
     let own = of_task.iter().find(|it| is_own(it, &labels.annotator));
     let scale = scale(view, task)?.unwrap_or(Scale::PassFail);

@@ -80,7 +80,7 @@ fn own_label<'c>(columns: &'c Columns<'_>, chosen: &Chosen, task: TaskIx, annota
 }
 
 fn stored(view: &RunView, chosen: &Chosen) -> Result<StoredCase, Failure> {
-    let case = view.reader().case(CaseIx(chosen.case)).map_err(ViewError::from)?;
+    let case = view.reader().case(CaseIx::numbered(chosen.case)).map_err(ViewError::from)?;
     case.ok_or_else(|| Failure::Unreadable("a case that was chosen is gone; reload the page".to_owned()))
 }
 

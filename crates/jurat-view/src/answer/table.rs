@@ -33,7 +33,7 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &Table) -> Resul
         if work.cancel.is_cancelled() {
             break;
         }
-        let stored = view.reader().case(CaseIx(u64::from(number))).map_err(ViewError::from)?;
+        let stored = view.reader().case(CaseIx::numbered(u64::from(number))).map_err(ViewError::from)?;
         if let Some(case) = stored {
             writer.case(&view.case_report(&case, Detailed::Tasks)?).map_err(unwritten)?;
         }

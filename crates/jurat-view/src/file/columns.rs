@@ -18,7 +18,7 @@ pub(super) fn packed(view: &RunView, omitted: &Omitted, results_only: bool) -> R
 fn places(view: &RunView) -> Result<Vec<usize>, ViewError> {
     let mut places = Vec::new();
     for ending in view.reader().endings() {
-        places.push(usize::try_from(ending?.0.0).unwrap_or(usize::MAX));
+        places.push(ending?.0.index());
     }
     Ok(places)
 }

@@ -35,9 +35,12 @@ pub(super) fn order(view: &RunView) -> Result<(Vec<CaseIx>, u64), ViewError> {
 type Row<'v> = (u64, &'v str, &'v str);
 
 fn row_of(view: &RunView, case: CaseIx) -> Row<'_> {
-    let n = view.head().variants.len().max(1) as u64;
     let variant = view.variant(case);
-    (case.0 / n, variant.map_or("", |it| it.prompt.as_str()), variant.map_or("", |it| it.subject.as_str()))
+    (
+        view.head().n_variants().place(case),
+        variant.map_or("", |it| it.prompt.as_str()),
+        variant.map_or("", |it| it.subject.as_str()),
+    )
 }
 
 fn flaky_rows<'v>(view: &'v RunView, endings: &[(CaseIx, Code)]) -> HashSet<Row<'v>> {

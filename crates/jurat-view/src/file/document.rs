@@ -91,7 +91,7 @@ impl Document {
             self.shown += &part;
             self.n_shown += 1;
             self.n_details += 1;
-            self.places[0].push(case.0);
+            self.places[0].push(case.number());
         }
         for cases in rest.chunks(CHUNK) {
             let parts = cases.iter().map(|it| part(view, *it, omitted)).collect::<Result<Vec<_>, _>>()?;
@@ -102,7 +102,7 @@ impl Document {
             }
             self.chunks.push(chunk);
             self.n_details += cases.len();
-            self.places.push(cases.iter().map(|it| it.0).collect());
+            self.places.push(cases.iter().map(|it| it.number()).collect());
         }
         Ok(())
     }
@@ -201,7 +201,7 @@ fn content(report: &RunReport, options: &FileOptions, comparison: Option<&(Compa
 fn part(view: &RunView, case: CaseIx, omitted: &Omitted) -> Result<Option<String>, ViewError> {
     let Some((title, markup)) = of_case(view, case, omitted)? else { return Ok(None) };
     let part = html! {
-        details.card.task id={ "case-" (case.0) } {
+        details.card.task id={ "case-" (case.number()) } {
             summary { (line(&title)) }
             (markup)
         }

@@ -273,7 +273,7 @@ impl<'r> Results<'r> {
 
     /// Adds a case of a part of the batch that begins at this row.
     fn put(&mut self, case: &JudgedCase<'_>, start: usize) {
-        let place = Place { case: start as u64 + case.case_ix.0, row: (start + case.row) as u32 };
+        let place = Place { case: start as u64 + case.case_ix.number(), row: (start + case.row) as u32 };
         match self {
             Results::Cases(columns) => columns.put(case, place),
             Results::Tasks(columns) => columns.put(case, place),

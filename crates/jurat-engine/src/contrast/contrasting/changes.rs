@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jurat_core::contrast::{
     Change, ChangeCounts, ChangeList, ChangeSide, Direction, Repetitions, Standing, TaskChange,
 };
+use jurat_core::plan::CaseIx;
 use jurat_store::run::{Code, Column as RunColumn};
 
 use super::{Contrasting, Unit};
@@ -143,8 +144,8 @@ impl Contrasting<'_> {
             for change in own.take(self.options.described) {
                 let tasks = Arc::clone(&change.tasks);
                 let task = tasks.first().map(String::as_str);
-                self.base.describe(change.base.case_ix, task, &mut change.base)?;
-                self.new.describe(change.new.case_ix, task, &mut change.new)?;
+                self.base.describe(CaseIx::numbered(change.base.case_ix), task, &mut change.base)?;
+                self.new.describe(CaseIx::numbered(change.new.case_ix), task, &mut change.new)?;
             }
         }
         Ok((counts, changes))
@@ -185,18 +186,18 @@ impl Contrasting<'_> {
         let cases = self.cases(unit);
         let asked = [&self.asked[0], &self.asked[1]];
         let side = |unit: &Repetitions, cases: UnitCases<'_>, codes: &[Option<Code>]| {
-            let coded = |case: u64| Some((case, codes.get(case as usize).copied().flatten()?));
-            change_side(unit, cases.numbers().filter_map(coded))
+            let coded = |case: CaseIx| Some((case, codes.get(case.index()).copied().flatten()?));
+            change_side(unit, cases.cases().filter_map(coded))
         };
         let base_side = side(&base, cases[0], &codes[0]);
         Ok(Change {
-            id: self.base.id(base_side.case_ix)?,
+            id: self.base.id(CaseIx::numbered(base_side.case_ix))?,
             prompt: group.prompt.clone(),
             subject: group.subject.clone(),
             tasks: tasks.names,
             of_tasks: tasks.changes,
             is_flaky_in_base: base.is_flaky(),
-            is_critical: self.base.has_tag(base_side.case_ix, CRITICAL)?,
+            is_critical: self.base.has_tag(CaseIx::numbered(base_side.case_ix), CRITICAL)?,
             same_answer: same_answer(asked, cases),
             new: side(&new, cases[1], &codes[1]),
             base: base_side,
@@ -212,7 +213,7 @@ pub(in crate::contrast) const CRITICAL: &str = "critical";
 /// One side of a change: how the unit ended, and the case to look at. A repetition that failed says more than one that passed.
 pub(in crate::contrast) fn change_side(
     unit: &Repetitions,
-    cases: impl Iterator<Item = (u64, Code)> + Clone,
+    cases: impl Iterator<Item = (CaseIx, Code)> + Clone,
 ) -> ChangeSide {
     let ended = |wanted: Code| cases.clone().find(|it| it.1 == wanted);
     let case = ended(Code::Failed).or_else(|| ended(Code::Passed)).or_else(|| cases.clone().next());
@@ -220,7 +221,7 @@ pub(in crate::contrast) fn change_side(
         passed: unit.passed(),
         judged: unit.judged(),
         word: unit.word(),
-        case_ix: case.map_or(0, |it| it.0),
+        case_ix: case.map_or(0, |it| it.0.number()),
         ..ChangeSide::default()
     }
 }

@@ -82,8 +82,8 @@ impl Contrasting<'_> {
     fn people(&self, unit: Unit, said: [&HashMap<&str, bool>; 2]) -> Result<Option<(bool, bool)>, CompareError> {
         let mut found = [None; 2];
         for (side, table) in [self.base, self.new].into_iter().enumerate() {
-            let Some(case) = self.cases(unit)[side].numbers().next() else { return Ok(None) };
-            let number = (case % table.n_variants() as u64) as usize;
+            let Some(case) = self.cases(unit)[side].cases().next() else { return Ok(None) };
+            let number = table.n_variants().variant(case);
             let variant = table.variants().iter().find(|it| it.0 == number).map(|it| &it.1);
             let label = CaseLabel { id: &table.id(case)?, variant }.to_string();
             found[side] = said[side].get(label.as_str()).copied();

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use jurat_core::contrast::provenance::{Finding, Note};
+use jurat_core::plan::VariantCount;
 use jurat_format::problem::listed_all;
 
 use super::{Contrasting, Unit};
@@ -42,7 +43,8 @@ impl Contrasting<'_> {
     pub(super) fn compare_rows(&mut self) -> Result<(), CompareError> {
         let (was, now) = (self.base.questions()?, self.new.questions()?);
         let [base, new] = [self.base, self.new].map(Table::n_variants);
-        let at = |of: &[u128], row: u32, n: usize| of.get(row as usize * n).copied().unwrap_or_default();
+        let at =
+            |of: &[u128], row: u32, n: VariantCount| of.get(n.first(row.into()).index()).copied().unwrap_or_default();
         let (mut unchecked, mut n_differing) = (0, 0_u64);
         for (place, (base_row, new_row)) in self.rows.shared.iter().enumerate() {
             match (at(&was, *base_row, base), at(&now, *new_row, new)) {
@@ -119,7 +121,8 @@ impl Contrasting<'_> {
     fn same_rows(&self) -> Result<u64, ViewError> {
         let (was, now) = (self.base.recorded()?, self.new.recorded()?);
         let [base, new] = [self.base, self.new].map(Table::n_variants);
-        let at = |of: &[u128], row: u32, n: usize| of.get(row as usize * n).copied().filter(|it| *it != 0);
+        let at =
+            |of: &[u128], row: u32, n: VariantCount| of.get(n.first(row.into()).index()).copied().filter(|it| *it != 0);
         let is_same = |it: &&(u32, u32)| at(&was, it.0, base).is_some_and(|was| at(&now, it.1, new) == Some(was));
         Ok(self.rows.shared.iter().filter(is_same).count() as u64)
     }

@@ -2,6 +2,7 @@
 
 use jurat_core::contrast::provenance::{Finding, Note};
 use jurat_core::contrast::{About, JudgementLine, LabelChanges, LabelLine, Line, RateLine, ScoreLine, adjust};
+use jurat_core::plan::CaseIx;
 use jurat_store::run::Code;
 
 use super::changes::ChangedUnits;
@@ -65,8 +66,8 @@ impl Contrasting<'_> {
         let mut line = LabelLine::default();
         self.each_unit(|_, cases| {
             let first = |side: usize| {
-                let of_case = |case: u64| labels[side].get(case as usize).and_then(Option::as_deref);
-                cases[side].numbers().find_map(of_case)
+                let of_case = |case: CaseIx| labels[side].get(case.index()).and_then(Option::as_deref);
+                cases[side].cases().find_map(of_case)
             };
             line.add(first(0), first(1));
         });
@@ -111,7 +112,7 @@ impl Contrasting<'_> {
 
 /// The mean score of the cases of a unit that have one.
 pub(in crate::contrast) fn mean_score(scores: &[Option<f64>], cases: UnitCases<'_>) -> Option<f64> {
-    let of_case = |case: u64| scores.get(case as usize).copied().flatten();
-    let known: Vec<f64> = cases.numbers().filter_map(of_case).collect();
+    let of_case = |case: CaseIx| scores.get(case.index()).copied().flatten();
+    let known: Vec<f64> = cases.cases().filter_map(of_case).collect();
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
 }

@@ -15,6 +15,7 @@ use std::collections::{HashMap, HashSet};
 
 use jurat_core::contrast::provenance::{self, Finding, Note};
 use jurat_core::contrast::{About, Clustering, Contrast, JudgementLine, Line, RateLine, Repetitions, adjust};
+use jurat_core::plan::CaseIx;
 use jurat_format::value::FieldPath;
 use jurat_store::run::{Code, Column as RunColumn, Variant};
 
@@ -46,7 +47,7 @@ pub(super) struct Contrasting<'c> {
     differing: Vec<bool>,
     pub(super) asked: [Asked; 2],
     /// Cases that rest on an answer that a repetition before them rests on.
-    pub(super) dropped: [HashSet<u64>; 2],
+    pub(super) dropped: [HashSet<CaseIx>; 2],
     notes: Vec<Note>,
 }
 
@@ -80,10 +81,9 @@ impl<'c> Contrasting<'c> {
         }
         let cluster_by = options.cluster.clone().or_else(|| base.cluster_by()).or_else(|| new.cluster_by());
         let asked = [base.asked()?, new.asked()?];
-        let n_variants = |it: &dyn Table| it.n_variants() as u64;
         let dropped = [
-            reused_cases(&asked[0], &groups.groups, true, n_variants(base)),
-            reused_cases(&asked[1], &groups.groups, false, n_variants(new)),
+            reused_cases(&asked[0], &groups.groups, true, base.n_variants()),
+            reused_cases(&asked[1], &groups.groups, false, new.n_variants()),
         ];
         let mut contrasting = Contrasting {
             clustering: clustering(&groups, cluster_by.is_some()),
@@ -216,7 +216,7 @@ impl<'c> Contrasting<'c> {
     pub(super) fn codes(&self, base: RunColumn, new: RunColumn) -> Result<[Vec<Option<Code>>; 2], ViewError> {
         let mut codes = [self.base.codes(base)?, self.new.codes(new)?];
         for (codes, dropped) in codes.iter_mut().zip(&self.dropped) {
-            dropped.iter().filter_map(|it| usize::try_from(*it).ok()).for_each(|case| codes[case] = None);
+            dropped.iter().for_each(|case| codes[case.index()] = None);
         }
         Ok(codes)
     }
@@ -258,11 +258,7 @@ impl<'c> Contrasting<'c> {
 
     pub(super) fn cases(&self, unit: Unit) -> [UnitCases<'_>; 2] {
         let ((base, new), group) = (self.rows.shared[unit.row], &self.groups.groups[unit.group]);
-        let of = |table: &dyn Table, row: u32, variants| UnitCases {
-            first: u64::from(row) * table.n_variants() as u64,
-            variants,
-        };
-        [of(self.base, base, group.base.as_slice()), of(self.new, new, group.new.as_slice())]
+        [UnitCases::of(self.base, base, &group.base), UnitCases::of(self.new, new, &group.new)]
     }
 }
 

@@ -1,6 +1,7 @@
 //! Two sides as independent samples.
 
 use jurat_core::contrast::{About, ChangeCounts, Contrast, Line, PairCounts, Repetitions, adjust, unpaired};
+use jurat_core::plan::CaseIx;
 use jurat_core::statistics::Tally;
 use jurat_store::run::{Code, Column as RunColumn};
 
@@ -44,9 +45,11 @@ impl Contrasting<'_> {
     pub(super) fn unpaired_line(&self, about: About, base: RunColumn, new: RunColumn) -> Result<Line, CompareError> {
         let codes = self.codes(base, new)?;
         let tally = |table: &dyn Table, codes: &[Option<Code>]| {
-            let is_meant = |case: usize| table.variants().iter().any(|it| it.0 == case % table.n_variants());
-            let own: Repetitions =
-                codes.iter().enumerate().filter(|it| is_meant(it.0)).filter_map(|it| it.1.map(Code::ending)).collect();
+            let own: Repetitions = CaseIx::each()
+                .zip(codes)
+                .filter(|it| table.has(it.0))
+                .filter_map(|it| it.1.map(Code::ending))
+                .collect();
             Tally { passed: own.passed().into(), judged: own.judged().into() }
         };
         let (base, new) = (tally(self.base, &codes[0]), tally(self.new, &codes[1]));

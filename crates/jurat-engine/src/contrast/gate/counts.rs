@@ -2,12 +2,12 @@
 
 use jurat_core::contrast::{Ending, Repetitions, Standing};
 use jurat_core::gate::{Condition, GateVerdict, RepetitionRule};
+use jurat_core::plan::CaseIx;
 
 use super::words::percent;
 use super::{Found, Gating};
 use crate::contrast::CompareError;
 use crate::contrast::contrasting::Part;
-use crate::contrast::spending::UnitCases;
 
 /// Whether a unit passes, by the rule for repetitions; `None` when that cannot be told.
 pub(crate) fn passes(rule: RepetitionRule, unit: &Repetitions) -> Option<bool> {
@@ -34,7 +34,7 @@ impl Gating<'_> {
             n += 1;
             match passes(condition.repetitions, new) {
                 Some(true) => {}
-                Some(false) => failed.push(pair.cases(unit)[1].first_number()),
+                Some(false) => failed.push(pair.cases(unit)[1].first()),
                 None => unknown += 1,
             }
         })?;
@@ -50,7 +50,7 @@ impl Gating<'_> {
             n += 1;
             match passes(condition.repetitions, new) {
                 Some(true) => {}
-                Some(false) => failed.push(self.own.cases(unit)[1].first_number()),
+                Some(false) => failed.push(self.own.cases(unit)[1].first()),
                 None => unknown += 1,
             }
         })?;
@@ -59,7 +59,7 @@ impl Gating<'_> {
 
     fn counted(
         &self,
-        failed: &[u64],
+        failed: &[CaseIx],
         (n, n_selected): (u64, u64),
         unknown: u64,
         words: &str,
@@ -138,12 +138,5 @@ fn share_found(n_found: u64, n: u64, most: f64) -> Found {
         reason: if n == 0 { "it selects no case".to_owned() } else { String::new() },
         pairs: n,
         ..Found::default()
-    }
-}
-
-impl UnitCases<'_> {
-    /// The number of its first case.
-    fn first_number(self) -> u64 {
-        self.numbers().next().unwrap_or(self.first)
     }
 }

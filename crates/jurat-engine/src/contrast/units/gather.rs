@@ -9,7 +9,6 @@ use crate::contrast::contrasting::{CRITICAL, Contrasting};
 use crate::contrast::pairing::Column;
 use crate::contrast::selection::Group;
 use crate::contrast::spending::{UnitCases, same_answer};
-use crate::contrast::table::Table;
 
 impl PairedUnits {
     /// The units of two sides; `contrast` is what was found about them.
@@ -103,17 +102,13 @@ impl Gathered<'_> {
         let Contrasting { base, new, groups, asked, .. } = self.sides;
         let cases = |unit: &PairedUnit| {
             let group = &groups.groups[unit.group as usize];
-            let first = |table: &dyn Table, row: u32| u64::from(row) * table.n_variants() as u64;
-            [
-                UnitCases { first: first(*base, unit.rows[0]), variants: &group.base },
-                UnitCases { first: first(*new, unit.rows[1]), variants: &group.new },
-            ]
+            [UnitCases::of(*base, unit.rows[0], &group.base), UnitCases::of(*new, unit.rows[1], &group.new)]
         };
-        let first = |unit: &PairedUnit| cases(unit)[0].numbers().next().unwrap_or_default();
+        let first = |unit: &PairedUnit| cases(unit)[0].first();
         let mut wanted = Vec::new();
         for unit in self.units.iter_mut().filter(|it| it.kind.is_change()) {
             unit.same_answer = same_answer([&asked[0], &asked[1]], cases(unit));
-            let case = first(unit) as usize;
+            let case = first(unit).index();
             wanted.resize(wanted.len().max(case + 1), false);
             wanted[case] = true;
         }

@@ -8,6 +8,7 @@ mod query;
 use std::collections::{BTreeMap, HashSet};
 
 use jurat_core::contrast::{Cause, Change, ChangeKind, ChangeSide, Circumstances, Repetitions, TestedChanges};
+use jurat_core::plan::CaseIx;
 use jurat_store::run::{Code, Column};
 
 pub use query::FindError;
@@ -27,7 +28,7 @@ pub struct PairedUnits {
     units: Vec<PairedUnit>,
     groups: Vec<Group>,
     /// Cases that rest on an answer that a repetition before them rests on.
-    dropped: [HashSet<u64>; 2],
+    dropped: [HashSet<CaseIx>; 2],
     tested: TestedChanges,
     counts: UnitCounts,
 }
@@ -129,13 +130,13 @@ impl PairedUnits {
         let [base, new] = [codes[0].side(), codes[1].side()];
         let (named, case) = if unit.row(0).is_some() { (tables[0], &base) } else { (tables[1], &new) };
         let mut change = Change {
-            id: named.id(case.case_ix)?,
+            id: named.id(CaseIx::numbered(case.case_ix))?,
             prompt: group.prompt.clone(),
             subject: group.subject.clone(),
             tasks: of_tasks.iter().map(|it| it.task.clone()).collect(),
             of_tasks: of_tasks.into(),
             is_flaky_in_base: codes[0].ended(Column::CASE).is_flaky(),
-            is_critical: named.has_tag(case.case_ix, CRITICAL)?,
+            is_critical: named.has_tag(CaseIx::numbered(case.case_ix), CRITICAL)?,
             same_answer: unit.same_answer,
             base,
             new,
@@ -150,16 +151,16 @@ impl PairedUnits {
     fn cases(&self, unit: &PairedUnit, table: &dyn Table, side: usize) -> Option<UnitCases<'_>> {
         let group = &self.groups[unit.group as usize];
         let variants = if side == 0 { &group.base } else { &group.new };
-        Some(UnitCases { first: u64::from(unit.row(side)?) * table.n_variants() as u64, variants })
+        Some(UnitCases::of(table, unit.row(side)?, variants))
     }
 
-    fn counts_case(&self, side: usize, case: u64) -> bool {
+    fn counts_case(&self, side: usize, case: CaseIx) -> bool {
         !self.dropped[side].contains(&case)
     }
 
     fn codes(&self, unit: &PairedUnit, tables: Tables<'_>, side: usize) -> Result<UnitCodes, ViewError> {
-        let numbers = self.cases(unit, tables[side], side).into_iter().flat_map(UnitCases::numbers);
-        let counted = numbers.filter(|it| self.counts_case(side, *it));
+        let cases = self.cases(unit, tables[side], side).into_iter().flat_map(UnitCases::cases);
+        let counted = cases.filter(|it| self.counts_case(side, *it));
         counted.map(|case| Ok((case, tables[side].codes_of(case)?))).collect::<Result<_, _>>().map(UnitCodes)
     }
 }
@@ -191,17 +192,17 @@ fn describe(unit: &PairedUnit, tables: Tables<'_>, change: &mut Change) -> Resul
     let task = change.tasks.first().cloned();
     for (ix, side) in [&mut change.base, &mut change.new].into_iter().enumerate() {
         if unit.row(ix).is_some() {
-            tables[ix].describe(side.case_ix, task.as_deref(), side)?;
+            tables[ix].describe(CaseIx::numbered(side.case_ix), task.as_deref(), side)?;
         }
     }
     Ok(())
 }
 
 /// How the cases of a unit and their tasks ended, on one side.
-struct UnitCodes(Vec<(u64, Vec<Code>)>);
+struct UnitCodes(Vec<(CaseIx, Vec<Code>)>);
 
 impl UnitCodes {
-    fn of(&self, column: Column) -> impl Iterator<Item = (u64, Code)> + Clone {
+    fn of(&self, column: Column) -> impl Iterator<Item = (CaseIx, Code)> + Clone {
         self.0.iter().filter_map(move |(case, codes)| Some((*case, *codes.get(column.index())?)))
     }
 

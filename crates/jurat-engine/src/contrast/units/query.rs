@@ -141,8 +141,10 @@ impl Meaning<'_> {
         let base = if lacks_new { of_side(0)?.ok() } else { None };
         let found = self.of(|unit| {
             let (side, cases) = if unit.row(1).is_some() { (1, Some(&new)) } else { (0, base.as_ref()) };
-            let mut numbers = self.units.cases(unit, self.tables[side], side).into_iter().flat_map(UnitCases::numbers);
-            cases.is_some_and(|it| numbers.any(|case| self.units.counts_case(side, case) && it.mask.has(case as u32)))
+            let mut own = self.units.cases(unit, self.tables[side], side).into_iter().flat_map(UnitCases::cases);
+            cases.is_some_and(|it| {
+                own.any(|case| self.units.counts_case(side, case) && it.mask.has(case.number() as u32))
+            })
         });
         Ok(if new.is_turned { found.not() } else { found })
     }
@@ -199,7 +201,7 @@ impl Meaning<'_> {
     fn endings(&self, task: &[TaskInfo; 2]) -> Result<Endings, ViewError> {
         let mut codes = [self.tables[0].codes(task[0].column)?, self.tables[1].codes(task[1].column)?];
         for (codes, dropped) in codes.iter_mut().zip(&self.units.dropped) {
-            dropped.iter().filter_map(|it| usize::try_from(*it).ok()).for_each(|case| codes[case] = None);
+            dropped.iter().for_each(|case| codes[case.index()] = None);
         }
         Ok(Endings(codes))
     }
@@ -208,9 +210,9 @@ impl Meaning<'_> {
     fn named(&self, fits: impl Fn(&str) -> bool) -> Result<Mask, ViewError> {
         let mut fitting = [Vec::new(), Vec::new()];
         for (table, fitting) in self.tables.into_iter().zip(&mut fitting) {
-            let n = table.n_variants() as u64;
+            let n_variants = table.n_variants();
             table.each_name(&mut |case, name| {
-                let row = (case / n) as usize;
+                let row = n_variants.place(case) as usize;
                 fitting.resize(fitting.len().max(row + 1), false);
                 fitting[row] |= fits(name);
             })?;

@@ -40,7 +40,7 @@ fn results_are_stored_in_the_order_of_rows() {
         // In the order in which the file has them.
         reader
             .each_block(&[Column::CASE], &mut |block| {
-                cases.extend(block.cases().map(|(case, codes)| (case.0, codes.collect::<Vec<_>>())));
+                cases.extend(block.cases().map(|(case, codes)| (case.number(), codes.collect::<Vec<_>>())));
             })
             .expect("blocks");
         assert!(cases.iter().map(|it| it.0).eq(0..N as u64), "with {threads} threads");

@@ -234,7 +234,7 @@ impl Columns<'_> {
             for case in view.reader().identities() {
                 let case = case?;
                 // Numbers without a case have an empty id.
-                while (ids.ends.len() as u64) < case.case_ix.0 {
+                while ids.ends.len() < case.case_ix.index() {
                     ids.push("");
                 }
                 ids.push(&view.name_of(&case));
@@ -254,7 +254,7 @@ impl Columns<'_> {
     /// What the answers of one case took. A run that does not say it for all cases has the outcomes of this one added up.
     pub fn spent_of(&self, view: &RunView, case_ix: CaseIx) -> Result<Spent, ViewError> {
         match view.reader().has_taken()? {
-            true => Ok(self.spent(view)?.get(case_ix.0 as usize).copied().unwrap_or_default()),
+            true => Ok(self.spent(view)?.get(case_ix.index()).copied().unwrap_or_default()),
             false => view.spent_of(case_ix),
         }
     }
@@ -269,13 +269,12 @@ impl Columns<'_> {
         let read = || {
             let (n_variants, units) = (view.head().n_variants(), super::super::repetition::flaky_units(view)?);
             let firsts = super::super::repetition::first_repetitions(view);
-            let is_flaky = |ix: usize| {
-                let case = CaseIx(ix as u64);
+            let is_flaky = |case: CaseIx| {
                 let variant = n_variants.variant(case);
                 let first = firsts.get(variant).copied().unwrap_or(variant);
                 units.contains(&(n_variants.place(case), first))
             };
-            Ok((0..view.reader().n_case_numbers()?).map(is_flaky).collect())
+            Ok(CaseIx::each().take(view.reader().n_case_numbers()?).map(is_flaky).collect())
         };
         self.column(Name::Flaky, |it: &Vec<bool>| it.len(), read)
     }

@@ -18,7 +18,7 @@ pub(super) fn of_rows(
 ) -> Result<Vec<CaseTexts>, ViewError> {
     let n = view.reader().n_case_numbers()?;
     let mut gathered: Vec<Gathered> = paths.iter().map(|_| Gathered::new(n)).collect();
-    view.reader().scan_rows(CaseIx(0)..CaseIx(u64::MAX), &|_| true, &mut |case, row| {
+    view.reader().scan_rows(CaseIx::ALL, &|_| true, &mut |case, row| {
         each();
         let text = row.ok().and_then(|it| std::str::from_utf8(it).ok());
         if let Some(row) = text.and_then(|it| parse_json(it).ok()) {
@@ -44,7 +44,7 @@ impl Gathered {
 
     fn put(&mut self, case: CaseIx, text: Option<String>) {
         let next = self.known.len() as u32;
-        if let (Some(text), Some(number)) = (text, self.numbers.get_mut(case.0 as usize)) {
+        if let (Some(text), Some(number)) = (text, self.numbers.get_mut(case.index())) {
             *number = *self.known.entry(text).or_insert(next);
         }
     }

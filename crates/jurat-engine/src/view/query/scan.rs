@@ -70,10 +70,10 @@ pub(super) fn rows(
 ) -> Result<Scanned, ViewError> {
     let mut scan = Scan { view, seeking, holds, scanned: Scanned::default() };
     let mut failed = None;
-    let is_wanted = |it: CaseIx| u32::try_from(it.0).is_ok_and(|it| candidates.has(it));
-    let range = case_ix(from)..CaseIx(u64::MAX);
+    let is_wanted = |it: CaseIx| u32::try_from(it.number()).is_ok_and(|it| candidates.has(it));
+    let range = case_ix(from)..CaseIx::ALL.end;
     view.reader().scan_rows(range, &is_wanted, &mut |it, row| {
-        let case = it.0 as u32;
+        let case = it.number() as u32;
         if scan.seeking.is_enough() {
             scan.scanned.next = Some(case);
             return ControlFlow::Break(());

@@ -192,5 +192,5 @@ impl Tree {
 
 /// The place of a case as the file has it.
 pub(super) fn case_ix(case: u32) -> CaseIx {
-    CaseIx(u64::from(case))
+    CaseIx::numbered(u64::from(case))
 }

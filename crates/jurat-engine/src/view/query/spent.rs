@@ -96,7 +96,7 @@ pub(super) fn of_cases(view: &RunView) -> Result<Vec<Spent>, ViewError> {
     let mut all = vec![CaseTaken::default(); view.reader().n_case_numbers()?];
     for effect in view.reader().effects() {
         let effect = effect?;
-        if let Some(taken) = all.get_mut(effect.case_ix.0 as usize) {
+        if let Some(taken) = all.get_mut(effect.case_ix.index()) {
             add_to_case(taken, &outcome(&effect)?, effect.reused);
         }
     }

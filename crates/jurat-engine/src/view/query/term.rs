@@ -381,7 +381,9 @@ impl ColumnTest {
             }
             ColumnTest::Variant(is_meant) => {
                 let variants = view.head().n_variants();
-                let of = |ix: usize| is_meant.get(variants.variant(jurat_core::plan::CaseIx(ix as u64))) == Some(&true);
+                let of = |ix: usize| {
+                    is_meant.get(variants.variant(jurat_core::plan::CaseIx::numbered(ix as u64))) == Some(&true)
+                };
                 Mask::of((0..n).map(of))
             }
             ColumnTest::Id(globs) => Mask::of(columns.ids(view)?.iter().map(|id| globs.iter().any(|it| it.fits(id)))),
