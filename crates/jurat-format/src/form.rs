@@ -134,6 +134,11 @@ impl Key {
         Key { default: Some(default), ..self }
     }
 
+    /// The key with words for what holds when it is absent.
+    pub const fn default_words(self, words: &'static str) -> Key {
+        self.default(DefaultValue::Words(words))
+    }
+
     /// The JSON Schema of its value, with its meaning and its default.
     fn schema(&self, definitions: &mut Definitions) -> Value {
         let form = self.form.schema(definitions);

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use crate::codes;
+use crate::id;
 use crate::problem::{Problem, Problems, listed};
 use crate::source::{Files, Source, Sources};
 use crate::value::{Content, FieldPath, Node, Span, Spanned, Val, shown_within};
@@ -157,6 +158,23 @@ impl Reading<'_> {
                 None
             }
         }
+    }
+
+    /// An id, checked letter by letter.
+    pub fn id(&mut self, what: &str, node: &Node<'_>) -> Option<Spanned<String>> {
+        let Some(text) = node.as_str().map(|it| Spanned::new(it.to_owned(), node.span)) else {
+            self.wrong_type(what, "a name such as `polite`", node);
+            return None;
+        };
+        if id::is_id(&text.value) {
+            return Some(text);
+        }
+        let message = format!("{what}: {} is not an id", shown_within(&Val::from(text.value.as_str()), 40));
+        let problem =
+            Problem::new(&codes::BAD_ID, message).at(text.span, "letters, digits, `_` and `-`; no digit or `-` first");
+        let repaired = id::repaired(&text.value);
+        self.problem(problem.help(format!("for example `{}`", if repaired == "_" { "polite" } else { &repaired })));
+        None
     }
 
     /// A path as it is meant: relative to the file that holds it.

@@ -67,6 +67,8 @@ pub const STRINGS: Shape<Vec<String>> = Shape::new(Form::List(&Form::Text), |rea
 
 pub const BOOLEAN: Shape<bool> = Shape::new(Form::Boolean, boolean);
 
+pub const ID: Shape<Spanned<String>> = Shape::new(Form::Id, id);
+
 pub const PATH: Shape<Spanned<FieldPath>> = Shape::new(Form::Path, path);
 
 /// Any number.
@@ -113,6 +115,10 @@ fn text(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Spanne
 
 fn boolean(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<bool> {
     reading.boolean(what, node)
+}
+
+fn id(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Spanned<String>> {
+    reading.id(what, node)
 }
 
 fn path(reading: &mut Reading<'_>, what: &str, node: &Node<'_>) -> Option<Spanned<FieldPath>> {

@@ -10,6 +10,7 @@ mod aider;
 mod aider_history;
 mod aider_log;
 mod anthropic_stream;
+pub(crate) mod case_text;
 mod claude_code;
 mod codex;
 mod command;
@@ -31,6 +32,7 @@ mod qwen_code;
 mod recorded;
 mod run;
 mod runner;
+pub(crate) mod text;
 mod turn_report;
 mod workspace;
 

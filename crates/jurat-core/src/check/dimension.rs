@@ -1,9 +1,28 @@
 //! The dimensions of checks, and the score of each.
 
+use jurat_format::form::Form;
+use jurat_format::value::Spanned;
+
+use crate::section::lost::Part;
+use crate::section::{Heading, Section};
 use crate::verdict::Verdict;
 
 /// The usual dimensions. Suites may declare more.
 pub const DIMENSIONS: [&str; 6] = ["task", "process", "autonomy", "closeness", "efficiency", "spark"];
+
+pub(crate) const SECTION: Section<Vec<Spanned<String>>> = Heading::new(
+    "dimensions",
+    Form::List(&Form::Id),
+    "names of dimensions beyond the built-in ones",
+    &[Part::Dimension],
+)
+.read(|reading, lost, known, at| {
+    let n_before = reading.n_errors();
+    let items = reading.list("`dimensions`", "a list of names", at.node);
+    let names: Vec<_> = items.iter().filter_map(|it| reading.id("a dimension", it)).collect();
+    lost.add_if(reading.n_errors() > n_before, &[Part::Dimension]);
+    known.extend(names);
+});
 
 /// The score of one dimension.
 #[derive(Debug, Clone, PartialEq)]

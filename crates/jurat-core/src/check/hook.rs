@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jurat_compare::{Fault, Inapplicable, Judgement, Mismatch};
 use jurat_format::codes;
-use jurat_format::field::Field;
+use jurat_format::field::{Defaulted, Field};
 use jurat_format::fields::Fields;
 use jurat_format::form::{Form, Object};
 use jurat_format::problem::Problem;
@@ -15,6 +15,7 @@ use jurat_format::value::{Map, Node, Spanned, Val, Value};
 use super::decision::{Decided, cannot_tell};
 use super::read::{conflict, missing};
 use super::{Check, KIND, Needs, Rule, Seen, kind};
+use crate::section::{Heading, Section};
 
 const PATH: Field<String> = Field::optional("path", shape::STRING, "a Python file, relative to this one").or_null();
 const IMPORT_PATH: Field<String> = Field::optional("import_path", shape::STRING, "a Python module to import").or_null();
@@ -36,6 +37,26 @@ kind! {
 pub(crate) const HOOK_SHAPE: Shape<Check> = Shape::new(Form::Object(&BARE), bare);
 
 static BARE: Object = Object { what: "a hook", keys: &[PATH.key, IMPORT_PATH.key, CALLABLE_NAME.key] };
+
+pub(crate) const HOOKS: Field<bool> =
+    Field::optional("allow_local_python_hooks", shape::BOOLEAN, "whether hooks may run the author's Python");
+const ALLOWS_HOOKS: Defaulted<bool> = HOOKS.default(false);
+
+static SECURITY_POLICY: Object = Object { what: "`security_policy`", keys: &[ALLOWS_HOOKS.key] };
+
+/// Whether hooks may run.
+pub(crate) const SECTION: Section<bool> = Heading::new(
+    "security_policy",
+    Form::Object(&SECURITY_POLICY),
+    "which code may run; only the one in the main file counts, not those of included files",
+    &[],
+)
+.read(|reading, _, allows_hooks, at| {
+    let Some(fields) = SECURITY_POLICY.fields(reading, at.node) else { return };
+    let allows = fields.value(reading, &ALLOWS_HOOKS);
+    // A library that is included must not allow what the suite does not.
+    *allows_hooks = if at.is_main { allows } else { *allows_hooks };
+});
 
 /// Code of the author that decides.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Which request of a case this is.
 
-use crate::task::TaskIx;
+use crate::task_index::TaskIx;
 
 /// Which request of a case this is. Together with the case, which names its subject and its replicate, it names an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -9,6 +9,7 @@ mod conclusion;
 mod reply;
 mod shown;
 
+pub(crate) mod text;
 pub use brief::{Brief, Criterion, Expectation, Expectations, Rubric, Scale};
 pub use conclusion::{Concluded, conclude};
 pub use reply::{output_schema, reply_schema};

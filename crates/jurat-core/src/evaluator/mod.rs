@@ -17,6 +17,7 @@
 pub mod binding;
 pub mod builtin;
 mod call;
+pub(crate) mod definition;
 mod normalise;
 mod object;
 mod output;
@@ -24,6 +25,7 @@ mod rejection;
 mod shapes;
 mod signature;
 pub mod transport;
+mod with;
 
 pub use call::{Call, Code, HostFunction, Isolation, Language, Limits, Source};
 pub use normalise::{Evaluation, Triple, normalise};
@@ -31,3 +33,4 @@ pub use object::Object;
 pub use output::{BadConfig, BadConfigKind, Direction, LabelValue, OutputConfig, OutputKind, check_names};
 pub use rejection::{Rejection, RejectionKind};
 pub use signature::{Parameter, Scripts, Signature, SignatureError, SignatureErrorKind, Unread, python_signature};
+pub(crate) use with::read_with;

@@ -7,7 +7,7 @@ use jurat_format::value::Val;
 
 use super::failure::FailureCategory;
 use crate::artifact::RunStatus;
-use crate::task::CaseKind;
+use crate::task_index::CaseKind;
 use crate::verdict::{StopReason, Verdict};
 
 /// What a case ends with because a fault left its evidence incomplete.

@@ -22,6 +22,7 @@ use jurat_format::reader::Reading;
 use jurat_format::shape::{self, Shape};
 use jurat_format::value::{FieldPath, Node, Spanned};
 
+use crate::section::{Heading, Section};
 use crate::statistics::Confidence;
 
 /// What a change must not do.
@@ -428,6 +429,10 @@ const CONDITIONS: Field<Vec<Condition>> = Field::optional(
 
 pub(crate) static GATES: Object =
     Object { what: "`gates`", keys: &[BASE.key, CONFIDENCE.key, MISSING.key, ALLOW.key, CONDITIONS.key] };
+
+pub(crate) const SECTION: Section<Option<Policy>> =
+    Heading::new("gates", Form::Object(&GATES), "what a change must not do, for `jurat gate`", &[])
+        .read(|reading, _, gates, at| read(reading, gates, at.node));
 
 /// Reads a policy into that of the files before: conditions are joined, everything else is replaced.
 pub(crate) fn read(reading: &mut Reading<'_>, policy: &mut Option<Policy>, node: &Node<'_>) {

@@ -2,7 +2,9 @@
 //! says what to ask, and draws conclusions from what came back.
 
 mod asking;
+pub(crate) mod definition;
 mod embedded;
+pub mod file;
 mod label;
 mod marks;
 mod panel;
@@ -10,7 +12,9 @@ mod ready;
 mod reply;
 mod soft;
 
+mod soft_score;
 pub use asking::{Asking, End};
+pub(crate) use definition::SHAPE;
 pub use label::Label;
 pub use marks::{Marks, ScorePart};
 pub use panel::{Aggregate, TaskResult, Vote, combine};

@@ -6,7 +6,7 @@ use jurat_format::problem::{Problem, Problems, listed_all};
 use super::roles::Roles;
 use super::servers;
 use crate::agent::Runner;
-use crate::suite::lost::Part;
+use crate::section::lost::Part;
 use crate::suite::{AgentCaseText, AgentName, AgentText, SUBJECT, Suite, TaskKind};
 
 pub(super) fn examine(suite: &Suite, roles: &Roles<'_>, problems: &mut Problems) {

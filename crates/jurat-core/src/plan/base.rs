@@ -4,7 +4,7 @@
 use super::probes;
 use super::shape::Shape;
 use crate::evidence::{run, scenario};
-use crate::suite::lost::Part;
+use crate::section::lost::Part;
 use crate::suite::{CaseKind, Selection, Suite, Task};
 
 /// What is known of the cases of a suite: for each set of kinds, by its number. Of a task for several kinds, a path that leads somewhere in some of them is

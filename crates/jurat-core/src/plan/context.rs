@@ -15,7 +15,7 @@ use crate::evaluator::{OutputConfig, OutputKind};
 use crate::evidence::probe;
 use crate::judge::{PROBABILITIES, SOFT_SCORE};
 use crate::outcome::Gives;
-use crate::suite::lost::Part;
+use crate::section::lost::Part;
 use crate::suite::{
     Ask, ChatText, Evaluate, ExpectedValue, InputKind, JudgeArgument, PromptRead, PromptText, Records, RowFile,
     RowFormat, RowSource, Suite, Task, TaskKind, UsedJudge,

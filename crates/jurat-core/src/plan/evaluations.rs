@@ -17,7 +17,7 @@ use crate::evaluation::{Brief, CheckSeen, OnFailedCheck, Profile, Slot, messages
 use crate::judge::ReplyForm;
 use crate::output::CompiledSchema;
 use crate::prompt::Prompt;
-use crate::suite::lost::Part;
+use crate::section::lost::Part;
 use crate::suite::{Aggregate, EvaluationText, Suite};
 
 /// The role that judges unless the author says otherwise.

@@ -10,7 +10,7 @@ use jurat_format::value::{Kind, Kinds, Span, Spanned, Step, Val, Value, compare_
 
 use super::context::{Known, Source};
 use super::types;
-use crate::suite::lost::Part;
+use crate::section::lost::Part;
 use crate::suite::{ExpectedValue, Gate, Suite, Task, TaskKind};
 
 pub(super) fn examine(known: Known<'_>, problems: &mut Problems) {

@@ -7,7 +7,7 @@ use jurat_format::value::Spanned;
 use jurat_format::{codes, id::same_id};
 
 use super::TaskIx;
-use crate::suite::lost::Part;
+use crate::section::lost::Part;
 use crate::suite::{Suite, Task, TaskKind};
 
 /// The tasks that may run together.

@@ -44,9 +44,9 @@ use crate::prompt::Prompt;
 use crate::scenario::CompiledScenario;
 use crate::scenario::compiled::PARSER;
 use crate::scenario::traversal::MAX_RETRIES;
-use crate::suite::lost::Part;
+use crate::section::lost::Part;
 use crate::suite::{Ask, Gate, SUBJECT, Selection, Suite, Task, TaskComparison, TaskKind, examine_scenarios};
-pub use crate::task::TaskIx;
+pub use crate::task_index::TaskIx;
 use crate::tool::{MOST_ROUNDS, ToolFilter};
 
 use base::Bases;

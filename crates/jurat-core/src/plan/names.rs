@@ -7,7 +7,7 @@ use jurat_format::{codes, id::same_id};
 
 use super::graph::Graph;
 use crate::check::DIMENSIONS;
-use crate::suite::lost::Part;
+use crate::section::lost::Part;
 use crate::suite::{Suite, Task, TaskKind};
 
 pub(super) fn examine(suite: &Suite, graph: &Graph, problems: &mut Problems) {

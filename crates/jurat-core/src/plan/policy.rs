@@ -9,7 +9,7 @@ use super::Samples;
 use super::context::{Known, Read, Reader, examine_base};
 use super::selection::{known_tags, unknown_tag};
 use crate::gate::{Condition, Kind, Selector};
-use crate::suite::lost::Part;
+use crate::section::lost::Part;
 use crate::suite::{Suite, TaskKind};
 
 pub(super) fn examine(known: Known<'_>, samples: &Samples, problems: &mut Problems) {

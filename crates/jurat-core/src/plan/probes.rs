@@ -18,7 +18,7 @@ use crate::effect::Role;
 use crate::evidence::probe;
 use crate::model::ModelSettings;
 use crate::scenario::Scenario;
-use crate::suite::lost::Part;
+use crate::section::lost::Part;
 use crate::suite::{Ask, AskPrompt, Model, SUBJECT, Suite, is_provider_and_model};
 
 /// Looks at `ask`, whose prompts see nothing but the rows.

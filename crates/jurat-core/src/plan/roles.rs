@@ -7,7 +7,7 @@ use jurat_format::problem::{Problem, Problems, listed_all, nearest};
 use jurat_format::value::Spanned;
 
 use crate::foreign::model_elsewhere;
-use crate::suite::lost::Part;
+use crate::section::lost::Part;
 use crate::suite::{Model, Role, Suite, is_provider_and_model};
 
 /// The roles of a suite, by name.

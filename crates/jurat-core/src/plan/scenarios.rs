@@ -12,7 +12,7 @@ use super::shape::Shape;
 use crate::evidence::scenario;
 use crate::scenario::CompiledScenario;
 use crate::scenario::compiled::PARSER;
-use crate::suite::lost::Part;
+use crate::section::lost::Part;
 use crate::suite::{SUBJECT, ScenarioText, Suite};
 use crate::template::Template;
 

@@ -14,7 +14,7 @@ use super::graph::Graph;
 use super::{Samples, whole_suite};
 use crate::agent::AgentCase;
 use crate::scenario::Scenario;
-use crate::suite::lost::Part;
+use crate::section::lost::Part;
 use crate::suite::{CaseKind, Selection, Suite, Task};
 
 /// What a case is known by when tasks are chosen for it.

@@ -4,7 +4,7 @@ use jurat_format::codes;
 use jurat_format::problem::{Problem, Problems, listed_all, nearest};
 use jurat_format::value::Spanned;
 
-use crate::suite::lost::Part;
+use crate::section::lost::Part;
 use crate::suite::{ServerSpec, Suite};
 
 /// Looks at the servers whose tools may be used, and at those of which a filter takes tools away.

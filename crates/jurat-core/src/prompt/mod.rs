@@ -4,8 +4,15 @@
 //! contains `${secret}` stays an answer. `${}`, `$5` and `${` around something that is not a path are text. A prompt may be a template
 //! instead: [`jinja`]. Several messages are a [`Chat`](crate::chat::Chat).
 
+mod file;
 pub mod jinja;
+mod placeholders;
+pub(crate) mod read;
 pub mod text;
+
+pub(crate) use file::{NAMED_FILE, PROMPT_FILE, TEXT_OR_FILE, file_text};
+pub(crate) use placeholders::unfilled;
+pub(crate) use read::{FORM, SHAPE, TEMPLATE_FORM, filled, is_prompt};
 
 use std::ops::Range;
 

@@ -9,7 +9,7 @@ use super::TaskVerdict;
 use super::transcript::{ToolStep, Transcript};
 use crate::effect::{Attempt, Logprobs, Message, Printed, Served, ToolCall, Usage};
 use crate::outcome::Trace;
-use crate::task::Gate;
+use crate::task_index::Gate;
 
 /// Why a task of a case ended as it did.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! What a run will do: stages, requests, and an upper bound of calls and money.
 
 use super::scenario::ScenarioGraph;
-use crate::task::Gate;
+use crate::task_index::Gate;
 
 /// What a run will do.
 #[derive(Debug, Clone, PartialEq)]

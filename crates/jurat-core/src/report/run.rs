@@ -8,7 +8,7 @@ use crate::calibration::CorrectedRate;
 use crate::effect::Usage;
 use crate::statistics::{Confidence, Interval, Side, clopper_pearson, wilson};
 use crate::stopping::StoppedEarly;
-use crate::task::Gate;
+use crate::task_index::Gate;
 use crate::verdict::{CaseCounts, CaseVerdict, Counts, Decision, StopReason};
 
 /// A run as a whole.

@@ -17,6 +17,7 @@ pub mod execution;
 pub mod route;
 pub mod state;
 pub mod structure;
+pub(crate) mod text;
 pub mod traversal;
 pub mod when;
 pub(crate) mod write;

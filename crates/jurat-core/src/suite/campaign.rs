@@ -1,18 +1,18 @@
-//! `campaign`: a suite with its cases and profiles, in the files of personal-agent-eval.
+//! `campaign`: a suite with its cases and profiles, in the files of another program.
 
-use jurat_format::form::Form;
 use jurat_format::reader::Reading;
-use jurat_format::value::{Node, Spanned};
+use jurat_format::value::Spanned;
 
-use super::{Role, SUBJECT, Suite, agent_cases, evaluation};
+use super::{Suite, cases};
+use crate::ask::SUBJECT;
 use crate::compat::personal_agent_eval::{self as campaign, Part};
-
-pub(super) const FORM: Form = campaign::FORM;
+use crate::model::role::Role;
+use crate::section::At;
 
 /// Reads the section: each part of the campaign becomes what the same would be in a suite.
-pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>) {
+pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, at: &At<'_, '_>) {
     let n_before = reading.n_errors();
-    campaign::read(reading, node, &mut |reading, part| match part {
+    campaign::read(reading, at.node, &mut |reading, part| match part {
         Part::Title { name, description, head } => {
             (suite.name, suite.description, suite.head) = (name, description, Some(head));
         }
@@ -20,8 +20,8 @@ pub(super) fn read(reading: &mut Reading<'_>, suite: &mut Suite, node: &Node<'_>
         Part::Models(at, models) => {
             suite.models.push(Role { name: Spanned::new(SUBJECT.to_owned(), at), models });
         }
-        Part::Cases(list) => agent_cases::read(reading, suite, list),
-        Part::Evaluation(profile, at) => evaluation::read(reading, suite, profile, at, true),
+        Part::Cases(node) => cases::agent_cases(reading, suite, &At { node, key_span: node.span, is_main: true }),
+        Part::Evaluation(node, key_span) => cases::evaluation(reading, suite, &At { node, key_span, is_main: true }),
     });
     if reading.n_errors() > n_before {
         suite.lost.add_file();

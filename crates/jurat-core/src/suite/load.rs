@@ -9,11 +9,12 @@ use jurat_format::source::{Files, Sources};
 use jurat_format::value::{Node, SourceId, Span, Spanned};
 use jurat_format::yaml::read_tree;
 
-use super::{Suite, evaluation, evaluators, group, scenario, sections};
+use super::{Suite, calls, cases, head, sections};
 use crate::compat::karenina::scenario as stored;
 use crate::evaluator::{Scripts, Unread};
 use crate::gate::policy::{self, Policy};
 use crate::{foreign, text_file};
+
 use text_file::at;
 
 /// How many files a definition may have.
@@ -45,10 +46,10 @@ pub fn load_with(path: &Path, files: &dyn Files, scripts: &dyn Scripts) -> Loade
     };
     loading.file(path, None);
     let Loading { mut reading, mut suite, .. } = loading;
-    evaluators::read_script_signatures(&mut suite, &mut reading, scripts);
-    evaluators::join(&mut suite, &mut reading);
-    evaluation::join(&mut suite);
-    group::join(&mut suite);
+    calls::read_script_signatures(&mut suite, &mut reading, scripts);
+    calls::join(&mut suite, &mut reading);
+    cases::join_evaluation(&mut suite);
+    calls::join_groups(&mut suite);
     Loaded { suite, sources: reading.sources, problems: reading.problems.into_vec() }
 }
 
@@ -146,7 +147,7 @@ impl Loading<'_> {
             return;
         };
         // What is included comes first, so that a file reads like a library followed by its use.
-        for file in fields.read(&mut self.reading, &sections::INCLUDE).unwrap_or_default() {
+        for file in fields.read(&mut self.reading, &head::INCLUDE).unwrap_or_default() {
             let path = self.reading.beside(file.span, &file.value);
             self.file(&path, Some(file.span));
         }
@@ -173,7 +174,7 @@ impl Loading<'_> {
             self.suite.lost.add_file();
         }
         for scenario in scenarios {
-            scenario::read_one(&mut self.reading, &mut self.suite, None, scenario);
+            cases::add_scenario(&mut self.reading, &mut self.suite, None, scenario);
         }
         true
     }

@@ -7,9 +7,9 @@ use std::ptr;
 
 use jurat_format::form::{Form, Key, Object};
 
-use super::{sections, template};
-use crate::check;
+use super::sections;
 use crate::outcome::format as outcome;
+use crate::{check, template};
 
 /// The keys of one kind of object.
 #[derive(Debug)]

@@ -4,10 +4,10 @@ use jurat_compare::{Entry, Origin, entries};
 use jurat_format::form::{Definitions, closed_object, object, or_null, reference};
 use jurat_format::value::{Map, Val, Value, parse_json};
 
-use super::{sections, template};
-use crate::check;
+use super::sections;
 use crate::evaluator::builtin::{ENTRIES, Param};
 use crate::outcome::format as outcome;
+use crate::{check, template};
 
 /// The JSON Schema of a suite.
 pub fn suite_schema() -> Value {

@@ -13,7 +13,9 @@ mod builder;
 pub mod definition;
 pub mod parser;
 pub mod rating;
+pub(crate) mod read;
 pub mod reference;
+pub(crate) mod rubric;
 pub mod traits;
 pub mod verification;
 
@@ -21,5 +23,6 @@ mod quoting;
 
 pub use definition::{Field, GroundTruth, GroundTruthCase, Strategy, Template, TemplateError};
 pub use rating::{RatedTurn, Ratings, Rubric, RubricError, RubricRequest};
+pub(crate) use read::{FORM, SECTION, objects, read, strategy_schema};
 pub use traits::{Metric, Trait, TraitKind};
 pub use verification::{FieldVerdict, JudgedBy, Verified};

@@ -12,6 +12,7 @@ pub mod inquiry;
 pub mod listing;
 pub mod offer;
 
+pub(crate) mod server;
 pub use filter::{ToolFilter, ToolName};
 pub use inquiry::{Conclusion, Dialogue, Inquiry, MOST_ROUNDS, Said, ToolUse};
 pub use listing::Listing;

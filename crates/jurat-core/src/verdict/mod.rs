@@ -17,7 +17,7 @@ use jurat_compare::{Judgement, Mismatch};
 use jurat_format::choices;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::task::{Gate, TaskIx};
+use crate::task_index::{Gate, TaskIx};
 
 /// How a task ended.
 #[derive(Debug, Clone, PartialEq)]

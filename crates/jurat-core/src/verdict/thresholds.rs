@@ -27,6 +27,8 @@ use jurat_format::shape::{self, Shape};
 use jurat_format::value::{Content, Node, Spanned, Val};
 use jurat_format::{codes, duration};
 
+use crate::section::{Heading, Section};
+
 /// What counts as good enough.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Thresholds {
@@ -253,6 +255,10 @@ pub(crate) static THRESHOLDS: Object = Object {
     what: "`thresholds`",
     keys: &[PASS_RATE.key, CASES.key, TASKS.key, WEIGHTS.key, COST_USD.key, LATENCY.key, MAX_ERRORS.key],
 };
+
+pub(crate) const SECTION: Section<Thresholds> =
+    Heading::new("thresholds", Form::Object(&THRESHOLDS), "what the run must reach to pass", &[])
+        .read(|reading, _, thresholds, at| read(reading, thresholds, at.node));
 
 /// Reads thresholds into those of the files before: a later file replaces what it names, except that what several say about one task must all hold.
 pub(crate) fn read(reading: &mut Reading<'_>, thresholds: &mut Thresholds, node: &Node<'_>) {

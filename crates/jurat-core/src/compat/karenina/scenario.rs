@@ -5,14 +5,21 @@
 //! as data) stands under the key `jurat`; a scenario without such things is written exactly as Karenina writes it.
 
 use std::borrow::Cow;
+use std::path::Path;
 
-use jurat_format::value::{Content, Entry, Map, Node, Val, Value};
+use jurat_format::problem::{Problem, Problems};
+use jurat_format::reader::Reading;
+use jurat_format::source::{Files, ReadError, Sources};
+use jurat_format::value::{Content, Entry, Map, Node, Spanned, Val, Value};
 
 use super::question_id::question_id;
+use crate::scenario::text::{self, ScenarioText};
 use crate::scenario::{
     Callable, Condition, Criterion, Edge, Example, Handover, ModelOverride, Node as ScenarioNode, Question, Scenario,
     StateUpdate, when, write,
 };
+use crate::section::lost::Lost;
+use crate::task::Task;
 
 /// The keys that a checkpoint spells in another way.
 const RENAMED: [(&str, &str); 10] = [
@@ -35,6 +42,32 @@ const BEYOND: &str = "jurat";
 const SCENARIO: &str = "Scenario";
 
 impl Scenario {
+    /// Reads scenarios that Karenina has stored: a checkpoint (`DataFeed`) with any number of them, one scenario of a checkpoint, or
+    /// the dump of one. What cannot be read is a problem; whether a graph is sound is another question ([`crate::scenario::structure`]).
+    ///
+    /// ```
+    /// use jurat_core::scenario::Scenario;
+    /// use jurat_format::value::{SourceId, json_node};
+    ///
+    /// let text = r#"{"@type": "DataFeed", "hasPart": [{
+    ///     "@type": "karenina:Scenario", "name": "greeting", "entryNode": "hi",
+    ///     "nodes": {"hi": {"nodeId": "hi", "questionData": {"question": "Hello?", "raw_answer": "Hello."}}}}]}"#;
+    /// let (node, _) = json_node(text, SourceId(0))?;
+    /// let scenarios = Scenario::from_checkpoint(&node).unwrap();
+    /// assert_eq!(scenarios[0].node_ids().collect::<Vec<_>>(), ["hi"]);
+    /// # Ok::<(), jurat_format::value::JsonError>(())
+    /// ```
+    pub fn from_checkpoint(node: &Node<'_>) -> Result<Vec<Scenario>, Vec<Problem>> {
+        let mut reading = Reading { problems: Problems::default(), sources: Sources::default(), files: &NoFiles };
+        let scenarios = parts_of_checkpoint(node).unwrap_or_else(|| vec![node]);
+        let read = |it| read(&mut reading, &mut Lost::default(), None, it).map(|(it, _)| it.scenario);
+        let scenarios = scenarios.into_iter().filter_map(read).collect();
+        match reading.n_errors() {
+            0 => Ok(scenarios),
+            _ => Err(reading.problems.into_vec()),
+        }
+    }
+
     /// The scenario as a part of a checkpoint.
     pub fn to_checkpoint(&self) -> Value {
         Writing::Checkpoint.scenario(self)
@@ -44,6 +77,47 @@ impl Scenario {
     pub fn to_stored(&self) -> Value {
         Writing::Dump.scenario(self)
     }
+}
+
+/// A stored scenario names no other file.
+struct NoFiles;
+
+impl Files for NoFiles {
+    fn read(&self, _: &Path, _: u64) -> Result<Vec<u8>, ReadError> {
+        Err(ReadError::NotFound)
+    }
+}
+
+/// Reads a scenario, whatever stored it.
+pub(crate) fn read(
+    reading: &mut Reading<'_>,
+    lost: &mut Lost,
+    name: Option<Spanned<String>>,
+    node: &Node<'_>,
+) -> Option<(ScenarioText, Vec<Task>)> {
+    let plain = plain(node);
+    let (mut text, tasks) = text::read(reading, lost, name, plain.as_ref().unwrap_or(node))?;
+    text.scenario.nodes.iter_mut().for_each(forget_named);
+    Some((text, tasks))
+}
+
+/// Drops what follows from the rest: the id of a question is that of its text, and a model of which only the name is known is its name.
+fn forget_named(node: &mut ScenarioNode) {
+    let id = question_id(&node.question.text);
+    let is_other = |(key, value): &(&str, &Value)| *key != "id" || value.as_str() != Some(id.as_str());
+    node.question.stored = filtered(&node.question.stored, is_other);
+    let subject = node.models.subject.as_deref().map(model_named);
+    let parser = node.models.parser.as_deref().map(model_named);
+    let says_more = |(key, value): &(&str, &Value)| match *key {
+        "answering_model" => subject.as_ref() != Some(value),
+        "parsing_model" => parser.as_ref() != Some(value),
+        _ => true,
+    };
+    node.stored = filtered(&node.stored, says_more);
+}
+
+fn filtered(members: &Map<'static>, is_wanted: impl Fn(&(&str, &Value)) -> bool) -> Map<'static> {
+    members.iter().filter(|it| is_wanted(it)).map(|(key, value)| (key.to_owned(), value.clone())).collect()
 }
 
 /// The scenarios of a checkpoint; `None` when it is none.

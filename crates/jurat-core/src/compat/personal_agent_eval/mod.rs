@@ -30,6 +30,7 @@ use jurat_format::value::{Content, Entry, Node, SourceId, Span, Spanned};
 use jurat_format::yaml::read_tree;
 
 use crate::model::{Model, ModelSettings};
+use crate::section::{Heading, lost as section};
 use crate::text_file;
 
 use case::{CASE, CASE_ID, TAGS, case};
@@ -48,7 +49,12 @@ const EVALUATION_PROFILE: Field<Spanned<String>> =
 static CAMPAIGN: Object =
     Object { what: "`campaign`", keys: &[SUITE.key, CASES.key, AGENTS.key, RUN_PROFILE.key, EVALUATION_PROFILE.key] };
 
-pub(crate) const FORM: Form = Form::Object(&CAMPAIGN);
+pub(crate) const HEADING: Heading = Heading::new(
+    "campaign",
+    Form::Object(&CAMPAIGN),
+    "suite, cases and profiles in the file format of personal-agent-eval",
+    &[section::Part::Task, section::Part::Case],
+);
 
 const FILTER: Shape<Filter> = Shape::new(Form::Object(&SELECTION), Filter::read);
 
