@@ -8,9 +8,10 @@ use jurat::{Checked, Problems};
 use jurat_format::problem::{Problem, Severity};
 use jurat_format::source::Sources;
 
-use crate::definition::{self, ProfileOptions, without_notes};
+use crate::definition::{self, ProfileOptions};
 use crate::exit::Exit;
 use crate::failure::print_reason;
+use crate::failure::without_notes;
 use crate::format::{Format, FormatOption, style};
 use crate::run_arguments::{OfCheck, RunArguments};
 

@@ -1,14 +1,11 @@
 //! A definition as every command reads it: from disk.
 
-use std::io::{self, Write};
 use std::path::Path;
 
 use clap::Args;
-use jurat::{Checked, Problems, Profiles};
-use jurat_format::problem::{Problem, Severity};
+use jurat::{Checked, Profiles};
 
 use crate::failure::print_reason;
-use crate::format::style;
 use crate::several;
 
 /// The suite that is found by itself.
@@ -40,22 +37,4 @@ pub(crate) fn name(file: &Path, profiles: &ProfileOptions) -> Option<String> {
 /// Reads a definition and finds everything that is wrong with it. When it cannot be put together, the reason is printed.
 pub(crate) fn read(file: &Path, profiles: &ProfileOptions) -> Option<Checked> {
     Checked::read(file, &profiles.get()).map_err(|error| print_reason(&error.to_string())).ok()
-}
-
-/// Writes what is wrong with a definition, without what only a run refuses.
-pub(crate) fn print_problems(problems: &Problems) -> io::Result<()> {
-    let found: Vec<Problem> = without_notes(problems);
-    if found.is_empty() {
-        return Ok(());
-    }
-    let mut out = io::stderr().lock();
-    let style = style(&out);
-    jurat_report::write_problems(&mut out, &found, problems.sources(), style)?;
-    jurat_report::write_summary(&mut out, &found, style)?;
-    out.flush()
-}
-
-/// The errors and warnings.
-pub(crate) fn without_notes(problems: &Problems) -> Vec<Problem> {
-    problems.as_slice().iter().filter(|it| it.severity() != Severity::Note).cloned().collect()
 }

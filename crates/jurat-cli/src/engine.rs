@@ -7,12 +7,13 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use jurat::shards::{MergeOptions, PartSize, Shards};
 use jurat::{Run, RunOptions, Suite};
 
+use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::local::{Ended, passed_on};
 
 /// How many rows a shard has, about.
 const ROWS: u64 = 200_000;
@@ -63,6 +64,12 @@ pub(crate) struct Place {
     pub(crate) take_over: bool,
 }
 
+/// How a run on several processes ended.
+pub(crate) enum Ended {
+    Merged(Box<jurat::Run>),
+    Stopped(Exit, String),
+}
+
 /// Runs a suite on a cluster.
 pub(crate) fn run(
     suite: &Suite,
@@ -108,6 +115,20 @@ fn arguments(options: &RunOptions, coordinator: Option<&str>) -> Vec<String> {
         arguments.extend(["--coordinator".to_owned(), url.to_owned()]);
     }
     arguments
+}
+
+/// The options of a run that do not change its results: the others are in the plan.
+pub(crate) fn passed_on(options: &RunOptions) -> Vec<String> {
+    let timeout = options.request_timeout.map(|it| ["--request-timeout".to_owned(), written(it)]);
+    let flags = [("--keep-going", options.keep_going), ("--stream", options.stream), ("--durable", options.durable)];
+    let flags = flags.into_iter().filter(|it| it.1).map(|it| it.0.to_owned());
+    let shared = options.shared_journal.clone().map(|it| ["--shared-journal".to_owned(), it]);
+    timeout.into_iter().chain(shared).flatten().chain(flags).collect()
+}
+
+/// A time as the command reads it.
+pub(crate) fn written(time: Duration) -> String {
+    format!("{}ms", time.as_millis())
 }
 
 #[cfg(test)]

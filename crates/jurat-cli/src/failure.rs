@@ -2,10 +2,12 @@
 
 use std::io::{self, Write};
 
+use jurat::Problems;
 use jurat::view::{ExplainError, ViewError};
+use jurat_format::problem::{Problem, Severity};
 
-use crate::definition::print_problems;
 use crate::exit::Exit;
+use crate::format::style;
 
 /// Why a command ended early.
 #[derive(Debug)]
@@ -34,6 +36,24 @@ pub(crate) fn exit(result: Result<Exit, Failure>) -> Exit {
 /// Prints why something cannot be done.
 pub(crate) fn print_reason(reason: &str) {
     let _ = writeln!(io::stderr(), "error: {}", jurat_report::visible_line(reason));
+}
+
+/// Writes what is wrong with a definition, without what only a run refuses.
+pub(crate) fn print_problems(problems: &Problems) -> io::Result<()> {
+    let found: Vec<Problem> = without_notes(problems);
+    if found.is_empty() {
+        return Ok(());
+    }
+    let mut out = io::stderr().lock();
+    let style = style(&out);
+    jurat_report::write_problems(&mut out, &found, problems.sources(), style)?;
+    jurat_report::write_summary(&mut out, &found, style)?;
+    out.flush()
+}
+
+/// The errors and warnings.
+pub(crate) fn without_notes(problems: &Problems) -> Vec<Problem> {
+    problems.as_slice().iter().filter(|it| it.severity() != Severity::Note).cloned().collect()
 }
 
 /// Why a command that compares has nothing to say.

@@ -12,8 +12,8 @@ use jurat_format::problem::{Problem, Severity};
 use jurat_format::value::{Val, Value};
 use jurat_report::visible_line;
 
-use crate::definition::without_notes;
 use crate::exit::Exit;
+use crate::failure::without_notes;
 use crate::failure::{Failure, exit};
 use crate::format::{Format, FormatOption, style};
 

@@ -17,7 +17,7 @@ use jurat::shards::{MergeOptions, PartSize, Shards};
 use jurat::{RunOptions, Suite};
 use jurat_format::value::Val;
 
-use crate::engine::{self, Place};
+use crate::engine::{self, Ended, Place, passed_on, written};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -29,12 +29,6 @@ const SHARDS_EACH: u64 = 4;
 const MOST_ATTEMPTS: u32 = 3;
 /// How many requests are in flight when the command does not say.
 const USUAL_CONCURRENCY: usize = 16;
-
-/// How a run on several processes ended.
-pub(crate) enum Ended {
-    Merged(Box<jurat::Run>),
-    Stopped(Exit, String),
-}
 
 /// Runs a suite on `n` processes.
 pub(crate) fn run(
@@ -325,20 +319,6 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn reason_or(reason: String, usual: &str) -> String {
     if reason.is_empty() { usual.to_owned() } else { reason }
-}
-
-/// The options of a run that do not change its results: the others are in the plan.
-pub(crate) fn passed_on(options: &RunOptions) -> Vec<String> {
-    let timeout = options.request_timeout.map(|it| ["--request-timeout".to_owned(), written(it)]);
-    let flags = [("--keep-going", options.keep_going), ("--stream", options.stream), ("--durable", options.durable)];
-    let flags = flags.into_iter().filter(|it| it.1).map(|it| it.0.to_owned());
-    let shared = options.shared_journal.clone().map(|it| ["--shared-journal".to_owned(), it]);
-    timeout.into_iter().chain(shared).flatten().chain(flags).collect()
-}
-
-/// A time as the command reads it.
-fn written(time: Duration) -> String {
-    format!("{}ms", time.as_millis())
 }
 
 #[cfg(test)]

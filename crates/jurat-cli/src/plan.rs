@@ -11,7 +11,7 @@ use jurat_report::power::{write_power, write_power_json};
 
 use crate::definition::{self, ProfileOptions};
 use crate::exit::Exit;
-use crate::failure::{Failure, exit};
+use crate::failure::{Failure, exit, print_problems};
 use crate::format::{GraphFormat, style};
 use crate::progress::window;
 use crate::run_arguments::{OfPlan, RunArguments};
@@ -86,7 +86,7 @@ impl Plan {
         let mut checked = definition::read(&self.file, &self.profiles).ok_or(Failure::Printed)?;
         checked.require(&options)?;
         let problems = checked.problems();
-        definition::print_problems(&problems)?;
+        print_problems(&problems)?;
         if problems.has_errors() {
             return Err(Failure::Printed);
         }

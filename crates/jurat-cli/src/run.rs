@@ -11,9 +11,10 @@ use jurat::shards::{Allowance, BadShare, Share};
 use jurat::{Checked, RunOptions, StopReason};
 use jurat_report::gate::write_text as write_gate;
 
-use crate::definition::{self, ProfileOptions, print_problems};
+use crate::definition::{self, ProfileOptions};
 use crate::engine::{self, Engine, Place};
 use crate::exit::Exit;
+use crate::failure::print_problems;
 use crate::failure::{Failure, exit, print_reason};
 use crate::format::{Format, FormatOption, style};
 use crate::interrupt::Listener;
@@ -203,8 +204,8 @@ impl Run {
         let options = if suite.takes_rows() { options.input(io::stdin()) } else { options };
         let (is_gated, base) = (options.gate, options.base.as_deref().map(existing));
         let run = match self.run_as_shards(&suite, &options)? {
-            Some(local::Ended::Merged(run)) => *run,
-            Some(local::Ended::Stopped(exit, sentence)) => return Ok((exit, sentence)),
+            Some(engine::Ended::Merged(run)) => *run,
+            Some(engine::Ended::Stopped(exit, sentence)) => return Ok((exit, sentence)),
             None => self.run_to_end(&suite, options)?,
         };
         let (path, stopped, has_measured) = (run.path().to_owned(), run.stopped(), run.case_counts().measured > 0);
@@ -216,7 +217,7 @@ impl Run {
     }
 
     /// Runs a suite on an engine, when there is one.
-    fn run_as_shards(&self, suite: &jurat::Suite, options: &RunOptions) -> Result<Option<local::Ended>, Failure> {
+    fn run_as_shards(&self, suite: &jurat::Suite, options: &RunOptions) -> Result<Option<engine::Ended>, Failure> {
         let place = Place { out: self.out.clone(), take_over: self.take_over };
         let shows = self.progress.shows(!self.quiet);
         Ok(match &self.engine {

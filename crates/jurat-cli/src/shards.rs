@@ -9,8 +9,9 @@ use jurat::shards::{PartSize, Shards as Planned};
 use jurat_format::value::Val;
 use jurat_report::{counted, visible_line};
 
-use crate::definition::{self, ProfileOptions, print_problems};
+use crate::definition::{self, ProfileOptions};
 use crate::exit::Exit;
+use crate::failure::print_problems;
 use crate::failure::{Failure, exit};
 use crate::format::{Format, FormatOption};
 use crate::run_arguments::{OfShards, RunArguments};

@@ -34,7 +34,8 @@ use crate::case_store::{CaseSink, CaseStore, Done, TakeDone, place};
 use crate::effect_lane::{AT_A_TIME, EffectLane};
 use crate::effects::{Effects, Happened, OutcomeAt, OutcomeLog, Shares, Source};
 use crate::evaluators::{Evaluators, Workers};
-use crate::launch::{supervisor, unusable_evaluator, variants_of};
+use crate::launch::{supervisor, unusable_evaluator};
+use crate::performers::Performers;
 use crate::record_lane::RecordLane;
 use crate::requirements::{Met, Place, require, require_roles};
 use crate::roles::main_folder;
@@ -42,10 +43,10 @@ use crate::rows::{BatchRow, REFUSED, Rows, id_text};
 use crate::run::{WINDOW, not_before};
 use crate::tally::{Taken, Tally};
 use crate::task_report::{completed, concluded, message, with_outcomes};
-use crate::variants::Asked;
+use crate::variants::{Asked, variants_of};
 use crate::{
-    Budget, Conditions, Definition, LaunchError, Models, Perform as _, Progress, Resources, Roles, RunError,
-    RunOptions, Stop, now_ms,
+    Budget, Conditions, Definition, LaunchError, Perform as _, Progress, Resources, Roles, RunError, RunOptions, Stop,
+    now_ms,
 };
 
 /// What is the same for all batches of a suite.
@@ -369,7 +370,7 @@ impl TakeDone for Caller<'_> {
 /// A definition over batches, with everything that it asks ready. Connections and limits are those of all batches together.
 pub struct AskingBatches<'b> {
     batches: Batches<'b>,
-    models: Models,
+    performers: Performers,
     concurrency: usize,
     keep_going: bool,
     journal: Option<Journal>,
@@ -411,11 +412,11 @@ impl<'b> AskingBatches<'b> {
         let limits = leases.as_ref().map_or_else(|| options.budget(), |it| it.budget_limits());
         roles.allow(&limits)?;
         let budget = match &leases {
-            Some(leases) => leases.start()?,
+            Some(leases) => leases.start().map_err(RunError::from)?,
             None => Arc::new(Budget::new(limits)),
         };
         let concurrency = transport.concurrency;
-        let models = Models::new((models, agents, tools), &suite.tools, resources.env, transport, budget);
+        let performers = Performers::new((models, agents, tools), &suite.tools, resources.env, transport, budget);
         let workers = Workers { program: resources.worker.clone(), is_unsafe: options.unsafe_code };
         let evaluators = Evaluators::open(definition.plan, &main_folder(sources), &workers, resources.evaluators)
             .map_err(|error| unusable_evaluator(definition, error))?;
@@ -426,7 +427,7 @@ impl<'b> AskingBatches<'b> {
         let now = now_ms();
         Ok(AskingBatches {
             batches,
-            models: models.with(evaluators),
+            performers: performers.with(evaluators),
             concurrency,
             keep_going: options.keep_going,
             journal,
@@ -449,7 +450,7 @@ impl<'b> AskingBatches<'b> {
         let effects = Effects {
             plan: store.plan,
             source: Source::World {
-                perform: &self.models,
+                perform: &self.performers,
                 log: None,
                 journal: self.journal.as_ref().map(AnswerStore::from),
                 shared: None,
@@ -469,7 +470,7 @@ impl<'b> AskingBatches<'b> {
             // A batch is no run: what the journal has, it did not pay for.
             shares: Shares::since(u64::MAX),
         };
-        let most_open = if self.models.is_sequential() { 1 } else { self.concurrency.saturating_mul(2).max(64) };
+        let most_open = if self.performers.is_sequential() { 1 } else { self.concurrency.saturating_mul(2).max(64) };
         let lane = EffectLane {
             rows: &named,
             effects: &effects,
@@ -481,7 +482,7 @@ impl<'b> AskingBatches<'b> {
             only: None,
             home: None,
             agent_files: Path::new(""),
-            own_tools: Some(&self.models),
+            own_tools: Some(&self.performers),
         };
         self.runtime.block_on(async {
             let (open, arriving) = tokio::sync::mpsc::channel(1);

@@ -11,7 +11,6 @@ use jurat_core::effect::{Endpoint, FaultClass, Outcome};
 use jurat_core::verdict::StopReason;
 
 use crate::Stop;
-use crate::agents::endpoint_fault;
 
 /// How many requests to an endpoint must fail in a row.
 const FAULTS: u32 = 5;
@@ -53,7 +52,7 @@ impl<'b> Breaker<'b> {
 fn class(outcome: &Outcome) -> Option<FaultClass> {
     match outcome {
         Outcome::Fault(fault) => Some(fault.class),
-        _ => endpoint_fault(outcome).map(|(class, _)| class),
+        _ => outcome.endpoint_fault().map(|(class, _)| class),
     }
 }
 

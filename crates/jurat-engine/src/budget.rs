@@ -18,7 +18,18 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-use crate::allowance::{Grant, PERIOD};
+/// How long before a lease is renewed, and how much work is leased ahead.
+pub(crate) const PERIOD: Duration = Duration::from_secs(2);
+
+/// What a process may spend until it asks again.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Grant {
+    pub lease: u64,
+    pub amount: Amount,
+    pub valid_ms: u64,
+    /// How many requests may be in flight; `None` where the process decides.
+    pub concurrency: Option<u32>,
+}
 
 /// The most that a run may spend; `None` is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -8,12 +8,13 @@ use jurat_core::case::CaseState;
 use jurat_core::judge::Marks;
 use jurat_core::plan::{CaseIx, CaseLayout, Plan, TaskIx};
 use jurat_core::verdict::{CaseVerdict, StopReason, Verdict};
-use jurat_format::value::{FieldPath, Val};
+use jurat_format::value::Val;
 use jurat_store::records::RowId;
 use jurat_store::run::{
-    Block, BlockBuilder, ByteRange, CaseRow, CaseTaken, Code, Column, Detail, RowPlace, RunWriter, Variant, digest,
+    Block, BlockBuilder, ByteRange, CaseRow, CaseTaken, Code, Column, Detail, RowPlace, RunWriter, Variant,
 };
 
+use crate::row_columns::{group, question_digest};
 use crate::slice::Slice;
 use crate::stopping::StopWatch;
 use crate::tally::Tally;
@@ -206,21 +207,6 @@ impl CaseStore<'_> {
             block.slice(&Slice::Subject { prompt, subject }.to_string());
         }
     }
-}
-
-/// The digest of what a row asks. A path without a value counts as none, which null is not.
-pub(crate) fn question_digest(paths: &[FieldPath], base: &Val<'_>) -> u128 {
-    let mut text = String::new();
-    for path in paths {
-        text.push_str(&path.find(base).map_or_else(|_| String::new(), |it| it.to_json()));
-        text.push('\n');
-    }
-    digest(text.as_bytes())
-}
-
-/// What a case has at a path of `group_by`, in words.
-pub(crate) fn group(path: &FieldPath, base: &Val<'_>) -> Option<String> {
-    path.find(base).ok().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned))
 }
 
 /// Where a row is, as a run file says it.

@@ -4,11 +4,17 @@
 //! clock stands still: otherwise the concurrency of a run, and not the subject, would decide which conversations take too long.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jurat_core::effect::{Fault, FaultKind, Outcome};
 use tokio::sync::Notify;
 use tokio::time::Instant;
+
+/// The wall clock, in milliseconds since 1970.
+pub fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
 
 /// The clock of one conversation.
 #[derive(Debug)]

@@ -4,15 +4,29 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use jurat_core::plan::{Plan, Samples};
-use jurat_core::suite::{Suite, load_with};
+use jurat_core::suite::{Records, RowSource, Suite, load_with};
 use jurat_format::source::{Files, ReadError, Sources};
-use jurat_store::run::{Document, RunHead};
+use jurat_store::Project;
+use jurat_store::records::RowNames;
+use jurat_store::run::{Document, RunHead, SourceFile, SourceHead};
 
 use crate::scripts;
 
 /// The document that is the suite itself, and those that it names.
 const SUITE: &str = "suite:";
 const FILE: &str = "file:";
+
+/// The document that says that a run was resumed, and when.
+pub(crate) const RESUMED: &str = "resumed";
+
+/// A definition that is ready to run.
+#[derive(Debug, Clone, Copy)]
+pub struct Definition<'d> {
+    pub suite: &'d Suite,
+    /// The texts it was read from.
+    pub sources: &'d Sources,
+    pub plan: &'d Plan,
+}
 
 /// The texts of a definition, named relative to the folder of the suite.
 pub fn documents(sources: &Sources) -> Vec<Document> {
@@ -36,6 +50,32 @@ pub fn suite_hash(documents: &[Document]) -> String {
         }
     }
     hasher.finalize().to_hex().to_string()
+}
+
+/// Where rows come from. Files below a project are named relative to the run, so that the whole can be moved.
+pub(crate) fn source_heads(records: &[Records], project: Option<&Project>) -> Vec<SourceHead> {
+    let names = RowNames::of_all(records);
+    let files = records.iter().flat_map(|it| match &it.from {
+        RowSource::Files(files) => files.iter().map(|it| Some(it.path.as_path())).collect(),
+        RowSource::StandardInput | RowSource::Program | RowSource::Inline(_) => vec![None],
+    });
+    (0..)
+        .zip(files)
+        .map(|(number, file)| SourceHead {
+            name: names.source(number).to_owned(),
+            file: file.and_then(|it| source_file(it, project)),
+        })
+        .collect()
+}
+
+fn source_file(path: &Path, project: Option<&Project>) -> Option<SourceFile> {
+    let absolute = std::fs::canonicalize(path).ok()?;
+    let looked = SourceFile::look(&absolute).ok()?;
+    let root = project.and_then(|it| it.root().parent()).and_then(|it| std::fs::canonicalize(it).ok());
+    let below = root.and_then(|root| absolute.strip_prefix(root).ok().map(Path::to_owned));
+    // A run lies two folders below the project.
+    let path = below.map_or(absolute, |it| PathBuf::from("../..").join(it));
+    Some(SourceFile { path: path.display().to_string(), ..looked })
 }
 
 /// The suite of a run and its plan, read again from what was stored. `None` when another version wrote what this one cannot read.

@@ -4,6 +4,8 @@
 //! cases. None may run further ahead of the oldest that is not done than a window allows, so that one slow case does not leave
 //! a long tail behind.
 
+mod live;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -24,12 +26,13 @@ use tokio::sync::mpsc::Receiver;
 use crate::case_source::OpenCase;
 use crate::case_store::{CaseStore, Done};
 use crate::clock::Clock;
-use crate::drive::{Live, Logged, Until, drive};
+use crate::drive::{Until, drive};
 use crate::effects::Effects;
 use crate::perform::Perform;
 use crate::rows::{Rows, id_text};
 use crate::variants::Asked;
 use crate::{CaseLabel, RunError};
+use live::{Live, Logged};
 
 /// How many answers are read, and how many cases opened, before what they lead to is asked. Were all that come at once read first, the endpoints
 /// would have nothing to do meanwhile.
@@ -247,6 +250,3 @@ impl EffectLane<'_> {
         if is_full { self.hand_on() } else { Ok(()) }
     }
 }
-
-/// How long a tool may take where nothing else says: its server has a limit of its own.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(3600);

@@ -7,11 +7,9 @@ use std::sync::Arc;
 use jurat_compare::expression::ExpressionError;
 use jurat_core::effect::ModelRequest;
 use jurat_core::effect::wire::request_json;
-use jurat_core::plan::Plan;
 use jurat_core::stopping::StopWhen;
-use jurat_core::suite::{EvaluatorKind, Records, RowSource, Suite, unusable_code};
+use jurat_core::suite::{EvaluatorKind, Records, Suite, unusable_code};
 use jurat_format::problem::{Problem, listed_all};
-use jurat_format::source::Sources;
 use jurat_model::{BatchOptions, Batches, Proxies, Supervisor, Toolbox, TransportOptions};
 use jurat_postgres::Address;
 use jurat_sandbox::worker::SUPERVISE;
@@ -19,39 +17,32 @@ use jurat_sandbox::{Program, Refused};
 use jurat_store::DatabaseError;
 use jurat_store::Project;
 use jurat_store::journal::{AnswerStore, Journal, Segments, SharedError};
-use jurat_store::records::RowNames;
 use jurat_store::run::{
     Document, Resumes, RunFileError, RunHead, RunReader, SourceFile, SourceHead, TaskHead, Variant, WriteError,
     unfinished,
 };
 
-use crate::agents::Agents;
+use crate::agents::{AGENT_FILES, Agents};
 use crate::allowance::BadShare;
-use crate::definition::{documents, suite_hash};
+use crate::clock::now_ms;
+use crate::definition::{Definition, documents, source_heads, suite_hash};
 use crate::evaluators::{Evaluators, Workers};
-use crate::models::OpenModels;
+use crate::job::{Job, Mode, Target};
+use crate::models::{Models, OpenModels};
 use crate::options::RecordedOptions;
-use crate::perform::Perform;
+use crate::performers::Performers;
 use crate::requirements::{Met, Place, require, require_roles};
 use crate::roles::main_folder;
-use crate::run::{Job, Mode, Ran, Target, now_ms, run};
-use crate::shards::Answers;
+use crate::run::{Ran, run};
+use crate::shard::Answers;
 use crate::sharing::{BadSharedJournal, Ended as SharedEnded, Sharing, shared_address};
-use crate::stopping::{CERTAIN, StopWatch, StoppingRecord, Wanted, watch};
-use crate::variants::{Asked, variants};
+use crate::stopping::{CERTAIN, StopWatch, Wanted, watch};
+use crate::stopping_record::StoppingRecord;
+use crate::variants::variants_of;
 use crate::{
-    Budget, Conditions, EvaluatorError, ModelError, Models, Progress, RecordingError, Rerun, RerunError, Resources,
-    Roles, RunError, RunOptions, Selection, Stop, StopError, Subject, open_recording, scripts,
+    Budget, Conditions, EvaluatorError, ModelError, Progress, RecordingError, Rerun, RerunError, Resources, Roles,
+    RunError, RunOptions, Selection, Stop, StopError, open_recording, scripts,
 };
-
-/// A definition that is ready to run.
-#[derive(Debug, Clone, Copy)]
-pub struct Definition<'d> {
-    pub suite: &'d Suite,
-    /// The texts it was read from.
-    pub sources: &'d Sources,
-    pub plan: &'d Plan,
-}
 
 /// The world a run is in.
 pub struct World<'w> {
@@ -219,41 +210,41 @@ pub fn launch(
     let target = if resumed.is_some() { Target::Resume(&path) } else { Target::New(&path, &head) };
     let asks = plan.asks();
     let concurrency = transport.concurrency;
-    let (models, answers) = match ready {
+    let (performers, answers) = match ready {
         None => (None, PaidAnswers::default()),
         Some(ready) => {
             let budget = match &options.leases {
-                Some(leases) => leases.start()?,
+                Some(leases) => leases.start().map_err(RunError::from)?,
                 None => Arc::new(Budget::new(limits)),
             };
             if let Some(shard) = options.shard.as_ref().filter(|_| options.share.is_some()) {
                 shard.charge_earlier(&budget).map_err(RunError::from)?;
             }
-            let models = Models::new(ready, &suite.tools, world.resources.env, transport, budget);
+            let performers = Performers::new(ready, &suite.tools, world.resources.env, transport, budget);
             let workers = Workers { program: world.resources.worker.clone(), is_unsafe: options.unsafe_code };
             let evaluators = Evaluators::open(plan, &main_folder(sources), &workers, world.resources.evaluators);
-            let models = models.with(evaluators.map_err(|error| unusable_evaluator(definition, error))?);
-            let models = match options.batches(&world.project.root().join(BATCHES)) {
-                Some(options) => in_batches(models, options)?,
-                None => models,
-            };
+            let mut performers = performers.with(evaluators.map_err(|error| unusable_evaluator(definition, error))?);
+            if let Some(options) = options.batches(&world.project.root().join(BATCHES)) {
+                performers.models = in_batches(performers.models, options)?;
+            }
             let answers = if asks { PaidAnswers::open(options, world.project)? } else { PaidAnswers::default() };
-            (Some(models), answers)
+            (Some(performers), answers)
         }
     };
     let shown = shared_at.as_ref().map(ToString::to_string);
     let mut sharing = answers.journal.as_ref().zip(shared_at).map(|(journal, address)| Sharing::open(address, journal));
     let unreachable = shown.zip(sharing.as_mut().and_then(|it| it.1.take()));
-    let mode = match (&recording, &models) {
+    let models = performers.as_ref().map(|it| &it.models);
+    let mode = match (&recording, &performers) {
         (Some(recording), _) => Mode::Replay(&**recording, &roles),
-        (None, Some(models)) => {
+        (None, Some(performers)) => {
             let (journal, shared) = (answers.store(), sharing.as_ref().map(|it| &it.0));
-            Mode::Ask { perform: models, journal, shared, fresh: options.fresh, max_age: options.max_age }
+            Mode::Ask { perform: performers, journal, shared, fresh: options.fresh, max_age: options.max_age }
         }
         (None, None) => unreachable!("models are opened for what is not replayed"),
     };
-    let unshared = models.as_ref().filter(|_| sharing.is_some()).map(Models::of_this_machine).unwrap_or_default();
-    let unbatched = models.as_ref().filter(|_| options.batch).map(|it| it.by_batches().1).unwrap_or_default();
+    let unshared = models.filter(|_| sharing.is_some()).map(Models::of_this_machine).unwrap_or_default();
+    let unbatched = models.filter(|_| options.batch).map(|it| it.by_batches().1).unwrap_or_default();
     begun(Beginning {
         path: &path,
         is_resumed: resumed.is_some(),
@@ -261,7 +252,7 @@ pub fn launch(
         unbatched: unbatched.into_iter().map(str::to_owned).collect(),
         unshared: unshared.into_iter().map(str::to_owned).collect(),
         unreachable,
-        batches_one_case: options.batch && models.as_ref().is_some_and(Perform::is_sequential),
+        batches_one_case: options.batch && models.is_some_and(Models::is_sequential),
     });
     let job = Job {
         plan,
@@ -464,16 +455,6 @@ pub(crate) fn unusable_evaluator(definition: Definition<'_>, error: EvaluatorErr
 /// Where submitted batches are recorded, in the directory of the project.
 const BATCHES: &str = "batches";
 
-/// Where what agents leave is stored, in the directory of the project.
-pub(crate) const AGENT_FILES: &str = "agents";
-
-pub(crate) fn variants_of(plan: &Plan, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
-    if !plan.asks_subjects() {
-        return (Vec::new(), Vec::new());
-    }
-    variants(plan.ask.as_ref(), subjects, repeat)
-}
-
 /// What is known of a run before its first case.
 fn head(
     definition: Definition<'_>,
@@ -520,32 +501,6 @@ fn all_sources(definition: Definition<'_>, project: Option<&Project>) -> Vec<Sou
     let mut sources = source_heads(&definition.suite.records, project);
     sources.extend(definition.plan.case_sections().map(|it| SourceHead { name: it.to_owned(), file: None }));
     sources
-}
-
-/// Where rows come from. Files below a project are named relative to the run, so that the whole can be moved.
-pub(crate) fn source_heads(records: &[Records], project: Option<&Project>) -> Vec<SourceHead> {
-    let names = RowNames::of_all(records);
-    let files = records.iter().flat_map(|it| match &it.from {
-        RowSource::Files(files) => files.iter().map(|it| Some(it.path.as_path())).collect(),
-        RowSource::StandardInput | RowSource::Program | RowSource::Inline(_) => vec![None],
-    });
-    (0..)
-        .zip(files)
-        .map(|(number, file)| SourceHead {
-            name: names.source(number).to_owned(),
-            file: file.and_then(|it| source_file(it, project)),
-        })
-        .collect()
-}
-
-fn source_file(path: &Path, project: Option<&Project>) -> Option<SourceFile> {
-    let absolute = std::fs::canonicalize(path).ok()?;
-    let looked = SourceFile::look(&absolute).ok()?;
-    let root = project.and_then(|it| it.root().parent()).and_then(|it| std::fs::canonicalize(it).ok());
-    let below = root.and_then(|root| absolute.strip_prefix(root).ok().map(Path::to_owned));
-    // A run lies two folders below the project.
-    let path = below.map_or(absolute, |it| PathBuf::from("../..").join(it));
-    Some(SourceFile { path: path.display().to_string(), ..looked })
 }
 
 /// Rows of standard input and of a program are gone when a run is: it cannot be resumed, unless it is known that the same rows are given again.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::allowance::{BadShare, Leases, Share};
 use crate::row_lines::RowLines;
-use crate::shards::ShardJob;
+use crate::shard::ShardJob;
 use crate::{BudgetLimits, Functions, Rerun, RerunOf, Selection};
 
 /// An option of a run, as the command, Rust and Python have it.

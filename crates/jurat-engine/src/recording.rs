@@ -14,7 +14,7 @@ use jurat_store::{Project, ProjectError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::stopping::StoppingRecord;
+use crate::stopping_record::StoppingRecord;
 use crate::{CaseLabel, RunError};
 
 /// An outcome as it was recorded.

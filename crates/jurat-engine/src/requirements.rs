@@ -11,18 +11,18 @@ use jurat_core::effect::MOST_BYTES;
 use jurat_core::plan::Plan;
 use jurat_core::suite::{AgentCaseText, ServerSpec, Suite, TaskKind};
 use jurat_format::codes;
-use jurat_format::problem::{Problem, listed, listed_all, nearest};
+use jurat_format::problem::Problem;
 use jurat_format::source::Files;
 use jurat_format::value::Span;
-use jurat_model::provider::names;
-use jurat_model::{OpenError, Proxies, ResolveError, Supervisor, Toolbox, ToolboxError, ToolboxOptions};
+use jurat_model::{OpenError, Proxies, Supervisor, Toolbox, ToolboxError, ToolboxOptions};
 use jurat_sandbox::{Program, Refused};
 
 use crate::agents::{AgentEnvironment, Agents, Obstacle};
 use crate::allowance::Share;
 use crate::evaluators::{self, Workers};
+use crate::model_problems::{MOST_PROBLEMS, placed, resolve_problem};
 use crate::models::OpenModels;
-use crate::roles::{main_folder, place_of_setting};
+use crate::roles::main_folder;
 use crate::{Definition, EvaluatorError, Functions, HostFunctions, Roles};
 
 /// What the program that runs a definition provides.
@@ -125,9 +125,6 @@ pub(crate) fn require_roles(
     if missing.problems.is_empty() { Ok(roles) } else { Err(missing.problems) }
 }
 
-/// How many problems of one kind are reported.
-pub(crate) const MOST_PROBLEMS: usize = 100;
-
 /// Problems as they are found.
 struct Missing<'m> {
     suite: &'m Suite,
@@ -221,70 +218,6 @@ fn unopened(suite: &Suite, error: &OpenError, place: Option<Span>, env_files: &[
     }
 }
 
-/// A role that something asks, and that has no model.
-pub(crate) fn no_model(suite: &Suite, asker: &str, role: &str, place: Option<Span>) -> Problem {
-    let problem = Problem::new(&codes::NO_MODEL, format!("{asker} asks the role `{role}`, which has no model"));
-    let problem = placed(problem, suite, place, "asks it");
-    let similar = nearest(role, suite.models.iter().map(|it| it.name.value.as_str()));
-    match suite.models.iter().find(|it| Some(it.name.value.as_str()) == similar) {
-        Some(near) => {
-            problem.at(near.name.span, "a role with a similar name").help(format!("did you mean to call it `{role}`?"))
-        }
-        None => problem.help(format!(
-            "add `models: {{ {role}: provider/model }}`, or give it with `--model {role}=provider/model`"
-        )),
-    }
-}
-
-pub(crate) fn resolve_problem(
-    suite: &Suite,
-    error: &ResolveError,
-    place: Option<Span>,
-    env_files: &[PathBuf],
-) -> Problem {
-    let setting = place_of_setting(suite, error, place);
-    match error {
-        ResolveError::MissingKey { model, variables } if !env_files.is_empty() => {
-            let (variables, files) = (listed(variables.iter().map(String::as_str)), shown_files(env_files));
-            let message = format!("`{model}` needs a key: set {variables} in the environment, or in {files}");
-            placed(Problem::new(&codes::UNSET_VARIABLE, message), suite, setting.or(place), "needs it")
-        }
-        ResolveError::NoProvider { .. } => {
-            placed(Problem::new(&codes::UNKNOWN_PROVIDER, error.to_string()), suite, place, "without a provider")
-        }
-        ResolveError::UnknownProvider { name } => {
-            let problem = Problem::new(&codes::UNKNOWN_PROVIDER, format!("there is no provider `{name}`"));
-            let problem = placed(problem, suite, place, "named here");
-            problem.help(format!("providers are {}", listed_all(names()))).did_you_mean(name, names())
-        }
-        ResolveError::MissingKey { .. }
-        | ResolveError::MissingVariable { .. }
-        | ResolveError::MissingPlaceholder { .. }
-        | ResolveError::NoAddress { .. } => {
-            placed(Problem::new(&codes::UNSET_VARIABLE, error.to_string()), suite, setting.or(place), "needs it")
-        }
-        ResolveError::Setting { setting: name, .. } => {
-            let problem = Problem::new(&codes::BAD_MODEL, error.to_string());
-            let problem = placed(problem, suite, setting.or(place), "this setting");
-            // The excerpt would print a password or a key that stands in the address.
-            if name == "base_url" && has_secrets(suite) { problem.without_excerpt() } else { problem }
-        }
-        _ => placed(Problem::new(&codes::BAD_MODEL, error.to_string()), suite, place, "named here"),
-    }
-}
-
-/// The files that were looked for, as a list of which any will do.
-fn shown_files(files: &[PathBuf]) -> String {
-    let names: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
-    listed(names.iter().map(String::as_str))
-}
-
-/// Whether an address of the suite has a part that may be a secret.
-fn has_secrets(suite: &Suite) -> bool {
-    let mut models = suite.models.iter().flat_map(|it| &it.models);
-    models.any(|it| it.settings.base_url.as_ref().is_some_and(|it| it.contains(['@', '?'])))
-}
-
 fn open_problem(error: &OpenError) -> Problem {
     let relative = "a script is looked for beside the file that names it; with `--model`, in the current directory";
     match error {
@@ -331,13 +264,4 @@ fn agent_problem(suite: &Suite, case: &str, obstacle: Obstacle) -> Problem {
 /// Where the agent of a case is defined: under `agents`, or in the case.
 fn agent_place(suite: &Suite, case: &AgentCaseText) -> Option<Span> {
     case.agent_in(suite).map(|it| it.name.span)
-}
-
-/// With its place, or the beginning of the suite where the place is not known.
-pub(crate) fn placed(problem: Problem, suite: &Suite, place: Option<Span>, text: &str) -> Problem {
-    match (place, &suite.name) {
-        (Some(place), _) => problem.at(place, text),
-        (None, Some(name)) => problem.at(name.span, "this suite"),
-        (None, None) => problem,
-    }
 }

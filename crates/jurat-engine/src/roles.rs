@@ -15,9 +15,29 @@ use jurat_model::provider::describe;
 use jurat_model::{ResolveError, ResolvedModel};
 
 use crate::allowance::{BadShare, Share};
-use crate::models::CALL;
-use crate::requirements::{MOST_PROBLEMS, no_model, placed, resolve_problem};
-use crate::{BudgetLimits, ModelError, Subject};
+use crate::model_problems::{MOST_PROBLEMS, no_model, placed, resolve_problem};
+use crate::{BudgetLimits, Subject};
+
+/// Options that do not fit the models of a suite.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// A role was given a model, and no task uses it.
+    #[error("no task uses the role `{role}`, which `--model` sets; the suite uses {asked}")]
+    UnusedRole {
+        role: String,
+        /// The roles that are asked, in words.
+        asked: String,
+    },
+    /// A budget cannot be enforced.
+    #[error(
+        "{budget} cannot be enforced: `{model}` has no {lacks}; give it one under `models`, for example \
+         `{{ model: {model}, {example} }}`"
+    )]
+    Unbounded { budget: &'static str, model: String, lacks: &'static str, example: &'static str },
+}
+
+/// How functions are asked.
+pub(crate) const CALL: &str = "call";
 
 /// A model that is asked, before it is made ready.
 #[derive(Debug, Clone)]
@@ -351,20 +371,6 @@ impl Resolving<'_> {
         let problem = Problem::new(&codes::BAD_MODEL, message);
         self.problems.push(placed(problem, self.suite, place, "named here"));
     }
-}
-
-/// Where the setting stands that an error is about.
-pub(crate) fn place_of_setting(suite: &Suite, error: &ResolveError, model: Option<Span>) -> Option<Span> {
-    let setting = match error {
-        ResolveError::Setting { setting, .. } => setting.as_str(),
-        ResolveError::MissingKey { .. } => "api_key_env",
-        ResolveError::MissingVariable { .. } => "headers",
-        ResolveError::MissingPlaceholder { setting, .. } => setting,
-        _ => return None,
-    };
-    let mut models = suite.models.iter().flat_map(|it| &it.models);
-    let written = models.find(|it| Some(it.model.span) == model)?;
-    written.settings.written.iter().find(|(name, _)| *name == setting).map(|(_, it)| it.span)
 }
 
 /// Where a role, or a model without one, is named by what asks it.

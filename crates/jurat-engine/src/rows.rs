@@ -18,7 +18,7 @@ use jurat_store::records::{
     row_id, sections_by_source,
 };
 
-use crate::shards::ShardPart;
+use crate::shard::ShardPart;
 use crate::variants::Asked;
 use crate::{Rerun, RunError, Stop};
 

@@ -3,43 +3,39 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::Read;
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::NonZeroU64;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use jurat_core::effect::EffectKey;
 use jurat_core::effect::wire::read_outcome;
-use jurat_core::plan::Plan;
-use jurat_core::suite::Records;
 use jurat_core::verdict::StopReason;
-use jurat_store::journal::AnswerStore;
 use jurat_store::run::{
-    BlockBuilder, CaseRanges, Column, Document, Ended, FinishState, RunHead, RunLog, RunReader, RunWriter, ShardMark,
-    Variant, WriterOptions,
+    BlockBuilder, CaseRanges, Column, Document, Ended, FinishState, RunLog, RunReader, RunWriter, ShardMark,
+    WriterOptions,
 };
 
 use crate::breaker::Breaker;
 use crate::case_source::{DefinedCases, OpenCase};
 use crate::case_store::{CaseSink, CaseStore};
+use crate::clock::now_ms;
+use crate::definition::RESUMED;
 use crate::effect_lane::{AT_A_TIME, EffectLane};
 use crate::effects::{Effects, OutcomeLog, Shares, Source};
-use crate::perform::{Activity, Perform};
+use crate::job::{Job, Mode, Target};
+use crate::perform::Activity;
 use crate::record_lane::RecordLane;
-use crate::recording::Recording;
 use crate::row_order::RowOrder;
-use crate::rows::{Batch, Rows, Selection};
-use crate::shards::{ShardJob, ShardPart};
-use crate::sharing::Sharing;
-use crate::stopping::StopWatch;
+use crate::rows::{Batch, Rows};
+use crate::shard::ShardPart;
 use crate::tally::{MOST_LABELS, Taken, Tally};
 use crate::unseen::Unseen;
-use crate::variants::Asked;
-use crate::{Progress, Roles, RunError, Stop};
+use crate::{Progress, RunError, Stop};
 
 /// How many batches of rows may be read and not yet judged.
 const BATCHES: usize = 4;
@@ -49,67 +45,6 @@ const HANDFUL: usize = 64;
 
 /// The least number of cases between the oldest that is open and the newest that may be.
 pub(crate) const WINDOW: u64 = 4096;
-
-/// The document that says that a run was resumed, and when.
-pub(crate) const RESUMED: &str = "resumed";
-
-/// What is run and how.
-pub struct Job<'j> {
-    pub plan: &'j Plan,
-    pub records: &'j [Records],
-    pub selection: &'j Selection,
-    /// The directory that holds `.jurat`.
-    pub home: PathBuf,
-    /// Where what agents leave is stored.
-    pub agent_files: PathBuf,
-    /// What each row is made into; empty when a row is one case.
-    pub(crate) variants: Vec<Variant>,
-    pub(crate) asked: Vec<Asked>,
-    pub mode: Mode<'j>,
-    pub threads: NonZeroUsize,
-    /// How many requests may be in flight.
-    pub concurrency: usize,
-    pub deadline: Option<Duration>,
-    /// Whether the first case that fails or cannot be judged is the last.
-    pub fail_fast: bool,
-    /// Whether the run is not stopped by an endpoint that fails every request.
-    pub keep_going: bool,
-    /// Whether rows that passed are copied, too.
-    pub keep_all: bool,
-    /// Whether each commit waits for the disk.
-    pub durable: bool,
-    /// What ends the run when enough is known; its rows run in a random order.
-    pub(crate) watch: Option<StopWatch>,
-    /// The part of the whole that alone is run.
-    pub(crate) shard: Option<&'j ShardJob>,
-}
-
-/// Where outcomes come from.
-#[derive(Clone, Copy)]
-pub enum Mode<'m> {
-    /// From requests, or from the journal.
-    Ask {
-        perform: &'m dyn Perform,
-        /// Paid answers: of this project, or of the shard that is run.
-        journal: Option<AnswerStore<'m>>,
-        /// The journal of a team.
-        shared: Option<&'m Sharing>,
-        /// Whether answers from before this run are left alone.
-        fresh: bool,
-        /// How old an answer of the journal may be.
-        max_age: Option<Duration>,
-    },
-    /// From a recording, where it asked the models that the definition asks now.
-    Replay(&'m dyn Recording, &'m Roles),
-}
-
-/// The file of a run.
-#[derive(Debug, Clone, Copy)]
-pub enum Target<'t> {
-    New(&'t Path, &'t RunHead),
-    /// One that was killed or stopped.
-    Resume(&'t Path),
-}
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -193,12 +128,6 @@ pub fn run(
 /// Whether the same command resumes a run. One that knows enough is done.
 fn is_resumable(stopped: Option<StopReason>) -> bool {
     stopped.is_some_and(|it| it != StopReason::Decided)
-}
-
-/// The wall clock, in milliseconds since 1970.
-pub fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// A run in progress.

@@ -8,7 +8,7 @@ use jurat_core::scenario::{
 };
 use jurat_format::value::{Val, shown};
 
-use crate::forecast::most_calls;
+use crate::scenario_calls::most_calls;
 
 /// The graph of a scenario. `players` gives the models of a role, as people call them; without a role, the subjects of cases.
 pub(crate) fn scenario_graph(

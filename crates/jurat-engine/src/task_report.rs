@@ -8,11 +8,11 @@ use jurat_core::evaluator::{Evaluation, OutputConfig};
 use jurat_core::plan::{Plan, TaskIx};
 use jurat_core::report::{OutputReport, TaskReport, TaskVerdict};
 use jurat_core::suite::Task;
-use jurat_core::verdict::{SkipReason, Verdict};
+
+use jurat_core::verdict::{SkipReason, StopReason, Verdict};
 use jurat_format::value::Val;
 
 use crate::tally::taken;
-use crate::view::stop_words;
 
 /// What is known of a task by its verdict alone.
 pub(crate) fn concluded(plan: &Plan, task: TaskIx, verdict: &Verdict) -> TaskReport {
@@ -166,5 +166,17 @@ fn n_requests(outcome: &Outcome) -> u32 {
         Outcome::Answer(answer) => answer.n_requests,
         Outcome::Fault(fault) => fault.n_requests,
         Outcome::Returned(_) | Outcome::Ran(_) | Outcome::NotRun(_) => 0,
+    }
+}
+
+/// Why something was not run, in words.
+pub(crate) fn stop_words(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Budget => "the rest of the budget does not cover it",
+        StopReason::Deadline => "the time limit came first",
+        StopReason::FailFast => "something failed before it, and the run was to stop then",
+        StopReason::Interrupted => "the run was interrupted",
+        StopReason::EndpointFault => "the endpoint fails every request, and the run was stopped",
+        StopReason::Decided => "enough was known before it",
     }
 }

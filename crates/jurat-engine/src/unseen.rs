@@ -14,9 +14,9 @@ use jurat_core::effect::{Messages, ModelRequest, PerformerKey, Request, Role, St
 use jurat_core::plan::{CaseIx, Plan};
 use jurat_store::journal::KnownKeys;
 
+use crate::job::{Job, Mode};
 use crate::perform::Perform;
 use crate::rows::{Rows, Selection};
-use crate::run::{Job, Mode};
 use crate::variants::Asked;
 use crate::{RunError, Stop};
 

@@ -2,7 +2,7 @@
 
 use jurat_core::case;
 use jurat_core::effect::Role;
-use jurat_core::plan::PlannedAsk;
+use jurat_core::plan::{Plan, PlannedAsk};
 use jurat_store::run::Variant;
 
 /// What one variant asks, and whom.
@@ -26,6 +26,14 @@ impl Asked {
 pub struct Subject {
     pub role: Role,
     pub name: String,
+}
+
+/// What the sources of a plan are made into; nothing where no subject is asked.
+pub(crate) fn variants_of(plan: &Plan, subjects: &[Subject], repeat: u32) -> (Vec<Variant>, Vec<Asked>) {
+    if !plan.asks_subjects() {
+        return (Vec::new(), Vec::new());
+    }
+    variants(plan.ask.as_ref(), subjects, repeat)
 }
 
 /// The variants of a row, in order, with what each asks. Names are left out where there is only one.

@@ -40,7 +40,7 @@ impl Address {
         }
         let (url, mode) = without_mode(url);
         let config: Result<Config, tokio_postgres::Error> = url.parse();
-        let mut config = config.map_err(|it| BadAddress::Unreadable(crate::journal::words(&it)))?;
+        let mut config = config.map_err(|it| BadAddress::Unreadable(crate::failure::words(&it)))?;
         let host = only_host(&config)?;
         let database = config.get_dbname().ok_or(BadAddress::Incomplete("database"))?;
         config.get_user().ok_or(BadAddress::Incomplete("user"))?;

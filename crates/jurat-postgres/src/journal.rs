@@ -1,7 +1,6 @@
 //! A shared journal over one connection.
 
 use std::collections::HashSet;
-use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +9,10 @@ use jurat_core::effect::EffectKey;
 use jurat_store::journal::{JournalAnswer, PaidAnswer, SharedError, SharedJournal};
 use rustls::ClientConfig;
 use tokio_postgres::config::SslMode;
-use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 
+use crate::failure::failure;
 use crate::thread::Thread;
 use crate::tls::Connector;
 use crate::{Address, schema};
@@ -162,30 +161,4 @@ fn answer(row: &Row) -> Option<(EffectKey, JournalAnswer)> {
 
 fn bytes(row: &Row, column: usize) -> Option<&[u8]> {
     row.try_get(column).ok()
-}
-
-/// What an error means for the caller.
-pub(crate) fn failure(error: &tokio_postgres::Error) -> SharedError {
-    let words = words(error);
-    match error.code() {
-        Some(code) if !may_pass(code) => SharedError::Refused(words),
-        _ => SharedError::Unreachable(words),
-    }
-}
-
-/// Whether the same may succeed later: the server ends or begins, has too many connections, or broke a deadlock.
-fn may_pass(code: &SqlState) -> bool {
-    ["08", "40", "53", "57"].iter().any(|it| code.code().starts_with(it))
-}
-
-/// What the server says, or the innermost of other errors: the outer ones say that something failed, which is known.
-pub(crate) fn words(error: &tokio_postgres::Error) -> String {
-    if let Some(said) = error.as_db_error() {
-        return said.message().to_owned();
-    }
-    let mut innermost: &dyn Error = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
 }

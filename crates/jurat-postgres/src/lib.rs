@@ -7,6 +7,7 @@
 //! What is looked up and sent when is decided by the engine, and what is not sent yet is known by the local journal.
 
 mod address;
+mod failure;
 mod journal;
 mod schema;
 mod thread;

@@ -3,7 +3,7 @@
 use jurat_store::journal::SharedError;
 use tokio_postgres::Client;
 
-use crate::journal::failure;
+use crate::failure::failure;
 
 /// The format that this version writes, and the latest that it can read.
 const FORMAT: i64 = 1;

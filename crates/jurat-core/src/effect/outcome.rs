@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{FaultClass, Logprobs, Ran, Reasoning, Returned, Role, ToolCall, UsedTool};
+use crate::artifact::RunStatus;
 use crate::verdict::StopReason;
 
 /// What became of a request.
@@ -18,6 +19,15 @@ pub enum Outcome {
     Fault(Box<Fault>),
     /// It was never made.
     NotRun(StopReason),
+}
+
+impl Outcome {
+    /// The fault of its endpoint that the run of an agent ended with, when there was one.
+    pub fn endpoint_fault(&self) -> Option<(FaultClass, &str)> {
+        let Outcome::Ran(ran) = self else { return None };
+        let error = ran.artifact.error.as_ref().filter(|_| ran.artifact.status == RunStatus::ProviderError)?;
+        Some((error.error_type.as_deref().and_then(FaultClass::named)?, &error.message))
+    }
 }
 
 /// A complete answer of a model.

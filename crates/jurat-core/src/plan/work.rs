@@ -143,6 +143,13 @@ impl Work {
         self.judge().is_some() || self.embedder().is_some()
     }
 
+    /// The most calls that it makes for one case.
+    pub fn max_calls(&self) -> u64 {
+        let of_embedder = self.embedder().map_or(0, |_| u64::from(EMBEDDING_RETRIES) + 1);
+        let of_judge = |it: &PlannedJudge| it.max_calls_per_question().saturating_mul(u64::from(it.n_steps()));
+        self.judge().map_or(of_embedder, of_judge)
+    }
+
     /// The role, or `provider/model`, that gives it embeddings.
     pub fn embedder(&self) -> Option<&str> {
         match &self.evaluate()?.runs {
@@ -246,6 +253,12 @@ pub struct PlannedStep {
 }
 
 impl PlannedJudge {
+    /// The most calls that one question makes for one case.
+    pub fn max_calls_per_question(&self) -> u64 {
+        let slots = self.models.len() as u64 * u64::from(self.repeat);
+        slots.saturating_mul(u64::from(self.max_retries) + 1)
+    }
+
     /// The number of judges: each model as often as it is asked.
     pub fn n_judges(&self) -> u32 {
         (self.models.len() as u32).saturating_mul(self.repeat).max(1)

@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jurat_core::agent::{Agent, AgentCase, Performer};
-use jurat_core::artifact::{self, RunArtifact, RunStatus};
-use jurat_core::effect::{Fault, FaultClass, FaultKind, Outcome, Ran, Role};
+use jurat_core::artifact::{self, RunArtifact};
+use jurat_core::effect::{Fault, FaultKind, Outcome, Ran, Role};
 use jurat_core::scenario::Function;
 use jurat_core::verdict::StopReason;
 use jurat_format::value::{Map, Val, Value, parse_json};
@@ -32,9 +32,10 @@ use jurat_sandbox::jail::StopFlag;
 use tokio::sync::Semaphore;
 
 use crate::budget::Admitted;
+use crate::models::Models;
 use crate::perform;
 use crate::tally::taken_by_run;
-use crate::{Budget, Models, Stop};
+use crate::{Budget, Stop};
 
 use function::FunctionTurns;
 use probe::ModelTurns;
@@ -191,13 +192,6 @@ pub(crate) struct Request {
     pub(crate) replicate: u32,
 }
 
-/// The fault of its endpoint that a run ended with, when there was one.
-pub(crate) fn endpoint_fault(outcome: &Outcome) -> Option<(FaultClass, &str)> {
-    let Outcome::Ran(ran) = outcome else { return None };
-    let error = ran.artifact.error.as_ref().filter(|_| ran.artifact.status == RunStatus::ProviderError)?;
-    Some((error.error_type.as_deref().and_then(FaultClass::named)?, &error.message))
-}
-
 /// An artifact that was recorded, and its document.
 pub(crate) fn recorded_artifact(path: &Path) -> Result<(RunArtifact, Value), String> {
     let shown = path.display();
@@ -238,6 +232,9 @@ impl Drop for EndsWhenDropped {
         self.0.insist();
     }
 }
+
+/// Where what agents leave is stored, in the directory of the project.
+pub(crate) const AGENT_FILES: &str = "agents";
 
 /// The directory that holds what is stored of a run, when it is one of ours.
 pub(crate) fn directory_of(evidence: &Val<'_>, root: &Path) -> Option<PathBuf> {

@@ -22,8 +22,9 @@ use super::sandbox::sandbox;
 use super::tools::CALL_TIMEOUT;
 use super::turns::{Finished, Performed, Performer, Task, Turn, blocking};
 use super::{EndsWhenDropped, Halt};
-use crate::perform::{ActionContext, Call, Perform};
-use crate::{Models, Stop};
+use crate::Stop;
+use crate::models::Models;
+use crate::perform::{ActionContext, Call};
 
 /// How much of what a tool printed the model is shown.
 const MOST_SHOWN: usize = 64 << 10;
@@ -135,13 +136,13 @@ fn returned(text: String, is_error: bool) -> Outcome {
 }
 
 async fn asked(models: &Models, request: ModelRequest, case: &str) -> Outcome {
-    let (request, stop) = (request.into(), Stop::new());
+    let (stop, asked) = (Stop::new(), request.clone().into());
     let call = Call {
         case,
         task: "",
         turn: None,
         priority: 0,
-        request: &request,
+        request: &asked,
         key: None,
         not_before_ms: None,
         max_requests: MAX_REQUESTS,
@@ -150,7 +151,7 @@ async fn asked(models: &Models, request: ModelRequest, case: &str) -> Outcome {
         failed: &|_| {},
         context: &ActionContext::default(),
     };
-    models.perform(call).await
+    models.ask(&request, call).await
 }
 
 /// Where tools work.

@@ -16,7 +16,7 @@ use super::access::{exchanges, wire_lines};
 use super::folders::Folders;
 use super::secrets::Secrets;
 use super::{AgentEnvironment, Halt, Ready, Request};
-use crate::Models;
+use crate::models::Models;
 
 /// A case to run, with everything that it needs.
 #[derive(Clone, Copy)]

@@ -1,5 +1,6 @@
 //! The leases of one process: asked for ahead of its requests, renewed while it runs, settled at its end.
 
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -9,11 +10,7 @@ use serde_json::Value;
 
 use super::http::ask;
 use super::ledger::{LeaseReply, LeaseRequest, LeaseState, Limits, Settlement, ShardReport};
-use crate::budget::{Budget, LeaseUse};
-use crate::{BudgetLimits, RunError};
-
-/// How long before a lease is renewed, and how much work is leased ahead.
-pub(crate) const PERIOD: Duration = Duration::from_secs(2);
+use crate::budget::{Budget, BudgetLimits, LeaseUse, PERIOD};
 
 /// How long a coordinator may not be reached.
 const MOST_SILENCE: Duration = Duration::from_secs(60);
@@ -94,7 +91,7 @@ impl Leases {
     }
 
     /// Begins to lease. Requests ask the budget.
-    pub(crate) fn start(&self) -> Result<Arc<Budget>, RunError> {
+    pub(crate) fn start(&self) -> io::Result<Arc<Budget>> {
         let budget = Arc::new(Budget::leased());
         let (connection, shard, leased) = (self.connection.clone(), self.shard, Arc::clone(&budget));
         let thread = thread::Builder::new().name("jurat-leases".to_owned());

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use crate::budget::Amount;
+use crate::budget::{Amount, Grant};
 
 /// How long a lease is valid. A process renews it much sooner.
 pub(super) const VALID_MS: u64 = 10_000;
@@ -141,15 +141,6 @@ pub enum LeaseState {
     Exhausted,
     /// Nothing new is to be asked.
     Stopped,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Grant {
-    pub lease: u64,
-    pub amount: Amount,
-    pub valid_ms: u64,
-    /// How many requests may be in flight; `None` where the process decides.
-    pub concurrency: Option<u32>,
 }
 
 /// The books.

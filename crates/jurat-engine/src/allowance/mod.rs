@@ -14,12 +14,11 @@ mod leases;
 mod ledger;
 mod share;
 
+pub use crate::budget::Grant;
 pub use coordinator::{Coordinator, CoordinatorError, CoordinatorOptions, Standing};
 pub use file::{LedgerFile, LedgerFileError};
-pub(crate) use leases::PERIOD;
 pub use leases::{LeaseError, Leases};
 pub use ledger::{
-    CaseNumbers, Grant, Input, LeaseReply, LeaseRequest, LeaseState, Ledger, Limits, Settlement, ShardProgress,
-    ShardReport,
+    CaseNumbers, Input, LeaseReply, LeaseRequest, LeaseState, Ledger, Limits, Settlement, ShardProgress, ShardReport,
 };
 pub use share::{BadShare, Share};

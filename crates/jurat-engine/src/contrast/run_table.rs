@@ -19,7 +19,7 @@ use super::selection::Selection;
 use super::table::{Amount, Asked, CaseAsked, RowTexts, Table, TaskInfo};
 use crate::RunError;
 use crate::judge_definition::judge_parts;
-use crate::stopping::StoppingRecord;
+use crate::stopping_record::StoppingRecord;
 use crate::tally::{latency, taken};
 use crate::view::query::syntax::WrittenTerm;
 use crate::view::query::{QueryProblem, TermCases, cases_of_term};

@@ -10,7 +10,7 @@ use jurat_format::value::FieldPath;
 use jurat_store::run::{CaseTexts, Code, Column, RowKey, Variant};
 use serde::{Deserialize, Serialize};
 
-use crate::stopping::StoppingRecord;
+use crate::stopping_record::StoppingRecord;
 use crate::view::ViewError;
 use crate::view::query::syntax::WrittenTerm;
 use crate::view::query::{QueryProblem, TermCases};

@@ -5,7 +5,6 @@
 //! at most. Nothing is asked, no key is needed, nothing is written, and memory holds one chunk of rows.
 
 mod bound;
-mod conversation;
 mod outline;
 
 use std::cell::Cell;
@@ -15,7 +14,7 @@ use std::ops::ControlFlow;
 use jurat_core::case::{Case, CaseState, ReadyRequest, Room};
 use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{ModelRequest, Outcome, PerformerKey, Request, Role, Step};
-use jurat_core::plan::{CaseLayout, CaseSource, EMBEDDING_RETRIES, Plan, PlannedAsk, PlannedJudge, TaskIx};
+use jurat_core::plan::{CaseLayout, CaseSource, Plan, PlannedAsk, PlannedJudge, TaskIx, Work};
 use jurat_core::report::plan::{CostBound, PlanReport};
 use jurat_core::scenario::CompiledScenario;
 use jurat_core::suite::RowSource;
@@ -25,14 +24,12 @@ use jurat_store::records::RowAt;
 
 use crate::case_source::DefinedCases;
 use crate::drive::{Moment, Outcomes, Until, drive_now};
-use crate::launch::variants_of;
 use crate::record_lane::owned;
 use crate::requirements::require_roles;
 use crate::rows::{Rows, id_text};
-use crate::variants::Asked;
+use crate::scenario_calls::{judges_of_scenario, most_calls};
+use crate::variants::{Asked, variants_of};
 use crate::{Definition, LaunchError, Roles, RunError, Selection, Stop};
-
-pub(crate) use conversation::most_calls;
 
 use bound::{Bounds, Player};
 use outline::outlined;
@@ -132,6 +129,10 @@ struct Forecast<'f> {
 }
 
 impl Forecast<'_> {
+    fn work(&self, task: TaskIx) -> &Work {
+        &self.plan.tasks[task.index()].work
+    }
+
     fn read(&mut self, selection: &Selection) -> Result<(), RunError> {
         let asks = self.plan.asks();
         let rows = self.rows;
@@ -173,10 +174,10 @@ impl Forecast<'_> {
     /// Follows a conversation as deep as the journal goes.
     fn conversation(&mut self, ready: &CompiledScenario, mut case: Case<'_>) -> Result<(), RunError> {
         let n_known = self.follow(&mut case, Until::Evidence)?;
-        let most = conversation::most_calls(self.plan, ready);
+        let most = most_calls(self.plan, ready);
         self.calls += most;
         let is_talked = case.tasks().is_some();
-        let of_judges = || conversation::judges(self.plan, ready).map(|it| max_calls(self.plan, it)).sum::<u64>();
+        let of_judges = || judges_of_scenario(self.plan, ready).map(|it| self.work(it).max_calls()).sum::<u64>();
         self.calls_left += if is_talked { of_judges() } else { most.saturating_sub(n_known) };
         let is_paid = self.players.values().any(|it| !it.is_local());
         if is_paid && !is_talked {
@@ -285,14 +286,16 @@ impl Forecast<'_> {
     fn open_calls(&self, state: &CaseState<'_>) -> u64 {
         let of_models = state.steps().filter(|it| matches!(it.request, ReadyRequest::Model(_)));
         let asking = of_models.map(|it| u64::from(it.max_requests)).sum::<u64>();
-        let to_come = judges(self.plan, state)
-            .map(|it| calls_per_question(self.plan, it) * u64::from(state.questions_to_come(it)));
-        asking + to_come.sum::<u64>() + waiting(self.plan, state).map(|it| max_calls(self.plan, it)).sum::<u64>()
+        let to_come = judges(self.plan, state).map(|it| {
+            self.work(it).judge().map_or(0, PlannedJudge::max_calls_per_question)
+                * u64::from(state.questions_to_come(it))
+        });
+        asking + to_come.sum::<u64>() + waiting(self.plan, state).map(|it| self.work(it).max_calls()).sum::<u64>()
     }
 
     /// The most calls of all judges that are for a case.
     fn every_call(&self, state: &CaseState<'_>) -> u64 {
-        judges(self.plan, state).map(|it| max_calls(self.plan, it)).sum()
+        judges(self.plan, state).map(|it| self.work(it).max_calls()).sum()
     }
 }
 
@@ -320,24 +323,6 @@ impl Outcomes for Journalled<'_> {
 /// The most calls that asking about a row makes.
 fn most_calls_of_ask(ask: &PlannedAsk) -> u64 {
     (u64::from(ask.max_retries) + 1).saturating_mul(u64::from(ask.most_rounds()))
-}
-
-/// The most calls that a task makes for one case.
-pub(crate) fn max_calls(plan: &Plan, task: TaskIx) -> u64 {
-    let task = &plan.tasks[task.index()];
-    let of_embedder = task.work.embedder().map_or(0, |_| u64::from(EMBEDDING_RETRIES) + 1);
-    let of_judge = |it: &PlannedJudge| of_question(it).saturating_mul(u64::from(it.n_steps()));
-    task.work.judge().map_or(of_embedder, of_judge)
-}
-
-/// The most calls that one question of a judge makes for one case.
-fn calls_per_question(plan: &Plan, task: TaskIx) -> u64 {
-    plan.tasks[task.index()].work.judge().map_or(0, of_question)
-}
-
-fn of_question(judge: &PlannedJudge) -> u64 {
-    let slots = judge.models.len() as u64 * u64::from(judge.repeat);
-    slots.saturating_mul(u64::from(judge.max_retries) + 1)
 }
 
 /// The judges that are for a case.

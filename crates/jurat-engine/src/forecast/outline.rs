@@ -7,7 +7,7 @@ use jurat_core::suite::{CaseKind, ExpectedValue, Selection, Task, TaskComparison
 use jurat_format::value::shown;
 use jurat_store::records::{RowNames, sections_by_source};
 
-use super::{max_calls, most_calls_of_ask};
+use super::most_calls_of_ask;
 use crate::scenario_graph::scenario_graph;
 use crate::{Definition, Roles};
 
@@ -69,7 +69,7 @@ fn planned(Definition { suite, plan, .. }: Definition<'_>, roles: &Roles, ix: Ta
         description: written.description.clone(),
         compares: written.comparison.as_ref().map(compared),
         on: written.scope.as_ref().map(|it| it.value.clone()).or_else(|| narrowed(&written.on)),
-        max_calls: max_calls(plan, ix),
+        max_calls: plan.tasks[ix.index()].work.max_calls(),
     }
 }
 

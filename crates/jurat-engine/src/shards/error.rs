@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use jurat_store::records::RowsError;
 use jurat_store::run::{Difference, DuplicateIds, FinishError, RunFileError};
 
+use crate::shard::missing;
+
 /// Why a suite cannot be cut, a shard not be run, or shards not be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum ShardError {
@@ -76,12 +78,4 @@ fn difference_words(Difference { case, task }: &Difference) -> String {
         Some(task) => format!("task `{task}` of case `{case}`"),
         None => format!("case `{case}`"),
     }
-}
-
-/// Which shards are missing, in words; of many the first.
-pub(super) fn missing(missing: &[u32], n: usize) -> String {
-    const NAMED: usize = 10;
-    let named: Vec<String> = missing.iter().take(NAMED).map(u32::to_string).collect();
-    let more = if missing.len() > NAMED { ", …" } else { "" };
-    format!("{} of {n} shards are missing: {}{more}", missing.len(), named.join(", "))
 }

@@ -9,12 +9,11 @@ use jurat_core::plan::TaskIx;
 use jurat_store::run::{
     Column, Ended, FinishState, RunHead, RunMerge, RunReader, ShardMark, Shift, SourceFile, SourceHead, discard,
 };
-use serde::{Deserialize, Serialize};
 
 use super::ShardError;
-use super::error::missing;
-use super::plan::{MARK_OF_WORK, ShardPart, ShardPlan};
-use crate::run::RESUMED;
+use super::plan::{MARK_OF_WORK, ShardPlan};
+use crate::definition::RESUMED;
+use crate::shard::{MergedFrom, ShardPart};
 use crate::tally::{MOST_LABELS, SummaryBodies};
 
 /// How shards are merged.
@@ -44,23 +43,6 @@ pub struct Merged {
     pub n_rows: u64,
     /// Whether the run was there already, made from the same shards.
     pub was_there: bool,
-}
-
-/// What a merged run says about itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct MergedFrom {
-    plan: String,
-    shards: usize,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    missing: Vec<u32>,
-    rows: u64,
-}
-
-/// Which shards a merged run lacks, in words; `None` for any other run.
-pub fn missing_words(reader: &RunReader) -> Option<String> {
-    let from = reader.merged_from().ok()??;
-    let from: MergedFrom = serde_json::from_str(&from).ok()?;
-    (!from.missing.is_empty()).then(|| missing(&from.missing, from.shards))
 }
 
 /// Merges the shards of a plan into one run. Written beside its target and renamed, so that there is a whole run or none.

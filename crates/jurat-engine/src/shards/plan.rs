@@ -12,10 +12,10 @@ use jurat_store::records::{PartSize, SourcePart, parts};
 use jurat_store::run::{RunReader, SourceFile, is_local};
 use serde::{Deserialize, Serialize};
 
-use super::{CopiedDefinition, ShardError, ShardJob};
-use crate::definition::{documents, suite_hash};
-use crate::launch::source_heads;
-use crate::run::now_ms;
+use super::{CopiedDefinition, ShardError};
+use crate::clock::now_ms;
+use crate::definition::{documents, source_heads, suite_hash};
+use crate::shard::{Answers, ShardJob, ShardPart};
 use crate::{Definition, RunOptions};
 
 const FORMAT: u32 = 1;
@@ -46,26 +46,6 @@ pub struct ShardPlan {
     shards: Vec<ShardPart>,
     /// The hash of all that, except when it was made.
     pub hash: String,
-}
-
-/// Where a shard looks for answers before it asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Answers {
-    /// In what earlier attempts at it have written: the file of its run, where that is left, and its segments.
-    Own,
-    /// Also in the journal of the project, which all shards share: they are run on one machine.
-    Journal,
-}
-
-/// What a shard runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum ShardPart {
-    /// Rows that follow each other in one source.
-    Rows(SourcePart),
-    /// The scenarios and agent cases of the definition.
-    Defined { defined: bool },
 }
 
 /// The options of a run that change its results: they are the same for all shards.

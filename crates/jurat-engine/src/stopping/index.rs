@@ -18,7 +18,7 @@ use jurat_store::run::{digest, key_of};
 
 use super::StopError;
 use crate::case_source::{DefinedCases, OpenCase};
-use crate::case_store::{group, question_digest};
+use crate::row_columns::{group, question_digest};
 use crate::rows::{Batch, BatchRow, Rows, Selection, id_text, is_listed};
 use crate::{RunError, Stop};
 

@@ -6,7 +6,6 @@
 
 mod condition;
 mod index;
-mod record;
 mod watch;
 
 use std::collections::HashSet;
@@ -21,10 +20,10 @@ use jurat_store::{Project, ProjectError};
 
 use crate::contrast::{CompareError, ComparedSide, Reference, Selection as SideSelection, groups_alone};
 use crate::rows::Selection;
+use crate::stopping_record::{ConditionRecord, LostRowsRecord, StoppingRecord};
 use crate::view::ViewError;
 use crate::{Definition, RunError};
 
-pub(crate) use record::{ConditionRecord, LostRowsRecord, StoppingRecord};
 pub(crate) use watch::StopWatch;
 
 use condition::Watched;

@@ -12,8 +12,8 @@ use jurat_store::run::Code;
 
 use super::condition::{CaseValue, Watched, is_judged, is_judgement, joined, share};
 use super::index::RowIndex;
-use super::record::StoppingRecord;
 use crate::case_source::OpenCase;
+use crate::stopping_record::StoppingRecord;
 use crate::{Progress, Stop};
 
 /// How a run that may stop early is watched.

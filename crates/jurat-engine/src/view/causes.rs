@@ -13,8 +13,7 @@ use jurat_store::run::CaseErrors;
 use super::query::quoted_value;
 use super::revisit::Happened;
 use super::{RunView, ViewError};
-use crate::agents::endpoint_fault;
-use crate::models::CALL;
+use crate::roles::CALL;
 
 /// How many distinct reasons there are at most.
 const MOST_CAUSES: usize = 50;
@@ -194,7 +193,7 @@ fn origin(group: &Group, happened: &[Happened]) -> Option<Origin> {
             })
         }
         of_agent => {
-            let (class, _) = endpoint_fault(of_agent).filter(|(_, message)| group.message.contains(*message))?;
+            let (class, _) = of_agent.endpoint_fault().filter(|(_, message)| group.message.contains(*message))?;
             // The agent gave up by a timeout of its own, which jurat does not know.
             let remedy = (class == FaultClass::Timeout).then_some("resume the run when the endpoint answers");
             Some(Origin { class: Some(class), remedy, ..Origin::default() })

@@ -259,7 +259,7 @@ impl RunView {
                 called.latency = Some(returned.latency);
             }
             Outcome::Fault(fault) => called.problem = Some(fault.message.clone()),
-            Outcome::NotRun(reason) => called.problem = Some(super::stop_words(*reason).to_owned()),
+            Outcome::NotRun(reason) => called.problem = Some(crate::task_report::stop_words(*reason).to_owned()),
             Outcome::Answer(_) | Outcome::Ran(_) => {}
         }
         Some(called)
@@ -388,7 +388,7 @@ impl RunView {
             }
             // What an agent did is shown as a run.
             Outcome::Ran(_) => {}
-            Outcome::NotRun(reason) => reply.problem = Some(super::stop_words(*reason).to_owned()),
+            Outcome::NotRun(reason) => reply.problem = Some(crate::task_report::stop_words(*reason).to_owned()),
         }
         reply
     }

@@ -13,7 +13,7 @@ use jurat_store::run::{Column, Ended, RunFileError, RunReader, StoredSummary};
 use super::independence::independence;
 use super::{RunView, totals};
 use crate::RunProgress;
-use crate::run::RESUMED;
+use crate::definition::RESUMED;
 use crate::tally::Whole;
 
 /// A run in one line, with what a table of runs has room for.

@@ -13,7 +13,6 @@ use jurat_store::run::{Column, StoredEffect};
 
 use super::{RunView, ViewError};
 use crate::RunError;
-use crate::agents::endpoint_fault;
 use crate::tally::latency;
 
 /// Whether a run passed, by the thresholds of its suite.
@@ -68,7 +67,7 @@ fn fatal_fault(outcome: Outcome) -> Option<(FaultClass, String)> {
             }
             (fault.class, fault.cause())
         }
-        of_agent => endpoint_fault(&of_agent).map(|(class, message)| (class, message.to_owned()))?,
+        of_agent => of_agent.endpoint_fault().map(|(class, message)| (class, message.to_owned()))?,
     };
     class.is_fatal().then_some((class, cause))
 }

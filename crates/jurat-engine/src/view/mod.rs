@@ -49,7 +49,7 @@ pub use said::LabelText;
 
 use crate::definition::{restored, suite_file};
 use crate::options::RecordedOptions;
-use crate::stopping::StoppingRecord;
+use crate::stopping_record::StoppingRecord;
 use crate::{EffectLine, RunError};
 
 /// A run that is read.
@@ -300,7 +300,7 @@ impl RunView {
 
     /// The directory that holds what an agent left, when the project with this root has it.
     pub fn agent_directory(&self, evidence: &Value, root: &Path) -> Option<std::path::PathBuf> {
-        crate::agents::directory_of(evidence, &root.join(crate::launch::AGENT_FILES))
+        crate::agents::directory_of(evidence, &root.join(crate::agents::AGENT_FILES))
     }
 
     /// What happened in a scenario: the evidence that its tasks saw. `None` when the case is none, or was not run.
@@ -331,17 +331,5 @@ impl RunView {
     /// Whether cases were run several times, so that their numbers distinguish them.
     fn is_repeated(&self) -> bool {
         self.reader.head().variants.iter().any(|it| it.replicate > 0)
-    }
-}
-
-/// Why something was not run, in words.
-pub fn stop_words(reason: StopReason) -> &'static str {
-    match reason {
-        StopReason::Budget => "the rest of the budget does not cover it",
-        StopReason::Deadline => "the time limit came first",
-        StopReason::FailFast => "something failed before it, and the run was to stop then",
-        StopReason::Interrupted => "the run was interrupted",
-        StopReason::EndpointFault => "the endpoint fails every request, and the run was stopped",
-        StopReason::Decided => "enough was known before it",
     }
 }

@@ -22,7 +22,7 @@ use super::disagreements::disagreements;
 use super::independence::independence;
 use super::{RunView, ViewError};
 use crate::options::RecordedOptions;
-use crate::shards::missing_words;
+use crate::shard::missing_words;
 use crate::slice::Slice;
 use crate::tally::{Given, Scores, Taken, Whole};
 
@@ -335,7 +335,7 @@ fn observed(view: &RunView, whole: Option<&Whole>) -> Result<Observed, ViewError
         n_requests: taken.map_or(0, |it| it.requests),
         n_failed_requests: taken.map_or(0, |it| it.failed_requests),
         n_truncated: taken.map_or(0, |it| it.truncated),
-        resumed: view.reader.document(crate::run::RESUMED)?.is_some(),
+        resumed: view.reader.document(crate::definition::RESUMED)?.is_some(),
         replay_of: options.replay_of.clone(),
         unsafe_code: options.unsafe_code,
         notes: [

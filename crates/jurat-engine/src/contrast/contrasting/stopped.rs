@@ -4,7 +4,7 @@ use jurat_core::contrast::{About, Line};
 use jurat_core::statistics::Interval;
 
 use super::Contrasting;
-use crate::stopping::ConditionRecord;
+use crate::stopping_record::ConditionRecord;
 
 impl Contrasting<'_> {
     /// A line as it holds: where a side stopped early, without what holds for a fixed number of rows.

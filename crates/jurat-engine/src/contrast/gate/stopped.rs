@@ -10,7 +10,7 @@ use jurat_core::stopping::Rule;
 use super::words::{percent, range};
 use super::{Found, Gating};
 use crate::contrast::CompareError;
-use crate::stopping::ConditionRecord;
+use crate::stopping_record::ConditionRecord;
 
 impl Gating<'_> {
     /// What NEW recorded about a condition while it ran, if it was this one and against this BASE.

@@ -5,7 +5,7 @@ use jurat_core::gate::{Bounds, Condition, ConditionReport, More};
 
 use crate::contrast::contrasting::LostRows;
 use crate::contrast::table::Table;
-use crate::stopping::LostRowsRecord;
+use crate::stopping_record::LostRowsRecord;
 
 pub(super) fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "nothing".to_owned(), |it| format!("{:.1} %", it * 100.0))

@@ -5,7 +5,8 @@ use jurat_store::run::FinishState;
 
 use super::*;
 use crate::Definition;
-use crate::stopping::{StoppingRecord, Wanted, watch};
+use crate::stopping::{Wanted, watch};
+use crate::stopping_record::StoppingRecord;
 
 /// Rows of which every tenth fails, and a condition that this many rows decide long before the last.
 fn suite(is_judged: bool, n_rows: usize, gates: &str) -> String {

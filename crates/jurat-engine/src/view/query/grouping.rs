@@ -7,7 +7,7 @@ use jurat_core::plan::CaseIx;
 use jurat_format::value::{FieldPath, parse_json};
 use jurat_store::run::CaseTexts;
 
-use crate::case_store::group;
+use crate::row_columns::group;
 use crate::view::{RunView, ViewError};
 
 /// What each case has at each of some paths. A case whose row cannot be read has nothing there.

@@ -7,8 +7,6 @@ use jurat_core::scenario::traversal::MAX_RETRIES;
 use jurat_core::scenario::{CompiledNode, CompiledScenario, Target};
 use jurat_core::tool::MOST_ROUNDS;
 
-use super::max_calls;
-
 /// The most calls that a scenario makes, those of the judges that look at it included.
 pub(crate) fn most_calls(plan: &Plan, ready: &CompiledScenario) -> u64 {
     let turns = u64::from(ready.scenario.turn_limit);
@@ -18,11 +16,14 @@ pub(crate) fn most_calls(plan: &Plan, ready: &CompiledScenario) -> u64 {
         Some((n_turns, calls)) if n_turns <= turns => calls,
         _ => turns.saturating_mul(dearest),
     };
-    of_turns.saturating_add(judges(plan, ready).map(|it| max_calls(plan, it)).sum())
+    of_turns.saturating_add(judges_of_scenario(plan, ready).map(|it| plan.tasks[it.index()].work.max_calls()).sum())
 }
 
 /// The judges that look at a scenario.
-pub(super) fn judges<'p>(plan: &'p Plan, ready: &CompiledScenario) -> impl Iterator<Item = TaskIx> + use<'p> {
+pub(crate) fn judges_of_scenario<'p>(
+    plan: &'p Plan,
+    ready: &CompiledScenario,
+) -> impl Iterator<Item = TaskIx> + use<'p> {
     let name = CaseName::of_scenario(&ready.scenario);
     let asks = |it: &TaskIx| plan.tasks[it.index()].work.asks_models() && plan.applies(*it, &name);
     plan.task_ixs().filter(asks).collect::<Vec<_>>().into_iter()
