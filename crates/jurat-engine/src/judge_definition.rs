@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jurat_core::calibration::JudgeParts;
 use jurat_core::chat::Chat;
+use jurat_core::evaluator::stored;
 use jurat_core::judge::SoftScore;
 use jurat_core::plan::TaskIx;
 use jurat_core::suite::{EvaluatorKind, Judge, Model, Suite, Task, TaskKind, UsedJudge};
@@ -118,7 +119,7 @@ pub(crate) fn soft_text(soft: &SoftScore) -> String {
 
 /// The questions of a judge file after the first, what it computes from the replies, and where its inputs come from.
 pub(crate) fn used_text(used: &UsedJudge) -> String {
-    let inputs = used.arguments.iter().map(|it| format!("{:?} {:?}", it.binding, it.default));
+    let inputs = used.arguments.iter().map(|it| stored::input(&it.binding, it.default.as_ref()));
     let steps = used.file.steps.iter().map(|it| {
         let system = it.system.as_ref().map(|it| it.prompt.text()).unwrap_or_default();
         format!("{} {system} {} {}", it.id, it.prompt.prompt.text(), it.output.schema.to_json())

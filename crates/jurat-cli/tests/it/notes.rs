@@ -100,6 +100,37 @@ fn an_outcome_that_differs_is_noted() {
     assert!(notes(&baselines(TALK, &new, &[])).contains(&("task_differs".to_owned(), "talk.ended".to_owned())));
 }
 
+/// `base.jsonl` was written when digests were made of the names of fields, by the program of commit `bc87fadf`. What has a digest of another form since
+/// is not checked, and nothing is said to differ.
+#[test]
+fn a_baseline_of_an_earlier_version_compares_without_a_difference() {
+    let folder = Folder::empty();
+    let stored = crate::command::root().join("tests/baselines/debug-digests");
+    for file in fs::read_dir(stored).expect("the folder is there") {
+        let file = file.expect("it can be read").path();
+        fs::copy(&file, folder.path().join(file.file_name().expect("a name"))).expect("files can be copied");
+    }
+    assert_eq!(folder.jurat(&["run", "suite.yaml"]).code, Some(0));
+    assert_eq!(folder.jurat(&["export", "latest", "--to", "baseline", "-o", "new.jsonl"]).code, Some(0));
+    let found = notes(&folder);
+    let codes: Vec<&str> = found.iter().map(|it| it.0.as_str()).collect();
+    assert_eq!(codes, ["rows_not_checked", "same_answers"]);
+    // The digests of its definition are those of today, to the letter.
+    let parts = |name: &str| {
+        let text = fs::read_to_string(folder.path().join(name)).expect("it is written");
+        let head: Value = serde_json::from_str(text.lines().next().expect("a line")).expect("it is JSON");
+        (head["tasks"].clone(), head["prompts"].clone())
+    };
+    assert_eq!(parts("new.jsonl"), parts("base.jsonl"));
+    // A scenario that asks something else is found again once both digests are of one form.
+    fs::rename(folder.path().join("new.jsonl"), folder.path().join("base.jsonl")).expect("files can be renamed");
+    let suite = fs::read_to_string(folder.path().join("suite.yaml")).expect("it is there");
+    fs::write(folder.path().join("suite.yaml"), suite.replace("Sure?", "Really?")).expect("files can be written");
+    assert_eq!(folder.jurat(&["run", "suite.yaml"]).code, Some(0));
+    assert_eq!(folder.jurat(&["export", "latest", "--to", "baseline", "-o", "new.jsonl"]).code, Some(0));
+    assert!(notes(&folder).iter().any(|it| it.0 == "row_differs"), "{:?}", notes(&folder));
+}
+
 #[test]
 fn rows_that_were_left_out_are_noted() {
     noted(ASKED, &["--limit", "1"], &[("partial", "")]);

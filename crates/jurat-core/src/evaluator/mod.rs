@@ -24,6 +24,7 @@ mod output;
 mod rejection;
 mod shapes;
 mod signature;
+pub mod stored;
 pub mod transport;
 mod with;
 

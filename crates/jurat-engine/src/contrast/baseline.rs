@@ -37,6 +37,9 @@ struct Head {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stopped: Option<String>,
     n_variants: usize,
+    /// How many scenarios and agent cases there are. Baselines without it digested the names of this program's fields with what those ask.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    n_defined: Option<u64>,
     variants: Vec<HeadVariant>,
     tasks: Vec<HeadTask>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -209,6 +212,7 @@ fn head(table: &dyn Table, asked: &Asked) -> Result<Head, ViewError> {
         partial: definition.partial.clone(),
         stopped: definition.stopped.clone(),
         n_variants: table.n_variants().get(),
+        n_defined: table.n_defined(),
         variants: table.variants().iter().map(variant).collect(),
         tasks: table.tasks().iter().map(of_task).collect(),
         prompts: parts(&definition.prompts),
@@ -345,6 +349,10 @@ impl Table for BaselineTable {
 
     fn n_variants(&self) -> VariantCount {
         VariantCount::of(self.head.n_variants)
+    }
+
+    fn n_defined(&self) -> Option<u64> {
+        self.head.n_defined
     }
 
     fn tasks(&self) -> &[TaskInfo] {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use jurat_core::contrast::provenance::{Definition, Finding, Part};
-use jurat_core::suite::{EvaluatorKind, Judge, Selection, Suite, Task, TaskKind};
+use jurat_core::judge::Aggregate;
+use jurat_core::suite::{CaseKind, EvaluatorKind, Judge, Selection, Suite, Task, TaskKind};
 use jurat_core::verdict::StopReason;
 use jurat_store::run::{Ended, TaskHead};
 
@@ -67,7 +68,7 @@ fn parts(suite: &Suite, options: &RecordedOptions, task: &Task, head: &TaskHead)
 fn check(task: &Task, head: &TaskHead) -> Part {
     let on = match &task.on {
         Selection::All => String::new(),
-        Selection::Kind(kind) => format!("{kind:?}"),
+        Selection::Kind(kind) => stored_kind(*kind).to_owned(),
         Selection::Ids(ids) => ids.iter().map(|it| it.value.as_str()).collect::<Vec<_>>().join(" "),
         Selection::Tag(tag) => format!("tag {}", tag.value),
     };
@@ -85,6 +86,26 @@ fn check(task: &Task, head: &TaskHead) -> Part {
     part(words, &rests_on)
 }
 
+/// The kind of a selection, as digests in baselines have it.
+fn stored_kind(kind: CaseKind) -> &'static str {
+    match kind {
+        CaseKind::Records => "Records",
+        CaseKind::Cases => "Cases",
+        CaseKind::Scenarios => "Scenarios",
+    }
+}
+
+/// How replies become one, as digests in baselines have it.
+fn stored_aggregate(aggregate: Aggregate) -> &'static str {
+    match aggregate {
+        Aggregate::Majority => "Majority",
+        Aggregate::Mean => "Mean",
+        Aggregate::Median => "Median",
+        Aggregate::All => "All",
+        Aggregate::Any => "Any",
+    }
+}
+
 /// Models, each with its settings.
 fn models(models: &[(String, String)]) -> Part {
     let join = |of: fn(&(String, String)) -> &str, with| models.iter().map(of).collect::<Vec<_>>().join(with);
@@ -95,7 +116,7 @@ fn judge_prompt(judge: &Judge) -> Part {
     let system = judge.system.as_ref().map_or("", |it| it.prompt.text());
     let output = judge.output.as_ref().map(|it| it.schema.to_json()).unwrap_or_default();
     let panel = judge.panel.len().to_string();
-    let asked = format!("{} {:?}", judge.repeat, judge.aggregate);
+    let asked = format!("{} {}", judge.repeat, stored_aggregate(judge.aggregate));
     let used = judge.used.as_ref().map(|it| used_text(it)).unwrap_or_default();
     let prompt = judge.prompt.chat.text();
     let mut rests_on = vec![prompt.as_str(), system, &output, &panel, &asked];

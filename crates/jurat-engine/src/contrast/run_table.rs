@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::{ControlFlow, Range};
 
+use jurat_core::agent::AgentCase;
 use jurat_core::calibration::JudgeParts;
 use jurat_core::contrast::provenance::Definition;
 use jurat_core::contrast::{ChangeSide, Said, Side};
@@ -10,6 +11,7 @@ use jurat_core::effect::wire::read_outcome;
 use jurat_core::effect::{Asker, Outcome, Slot};
 use jurat_core::plan::{CaseIx, TaskIx, VariantCount};
 use jurat_core::report::TaskReport;
+use jurat_core::scenario::Scenario;
 use jurat_core::suite::Task;
 use jurat_format::value::{FieldPath, Val, Value, parse_json};
 use jurat_store::run::{Code, Column, Digests, RowKey, RunFileError, StoredEffect, TaskHead, Variant, digest};
@@ -124,11 +126,8 @@ impl RunTable {
     /// The digests of what scenarios and cases for agents ask, in their order.
     fn defined_questions(&self) -> Vec<u128> {
         let plan = self.view.plan();
-        let scenario = |it: &jurat_core::scenario::Scenario| {
-            format!("{:?}", (&it.nodes, &it.edges, &it.entry, &it.system, it.turn_limit))
-        };
-        let scenarios = plan.scenarios.iter().map(|it| scenario(&it.scenario));
-        let cases = plan.cases.iter().map(|it| format!("{:?}", (&it.system, &it.turns, &it.attachments)));
+        let scenarios = plan.scenarios.iter().map(|it| asked_by_scenario(&it.scenario));
+        let cases = plan.cases.iter().map(|it| asked_of_agent(it));
         scenarios.chain(cases).map(|it| digest(it.as_bytes())).collect()
     }
 
@@ -170,6 +169,10 @@ impl Table for RunTable {
 
     fn n_variants(&self) -> VariantCount {
         self.view.head().n_variants()
+    }
+
+    fn n_defined(&self) -> Option<u64> {
+        Some((self.view.plan().scenarios.len() + self.view.plan().cases.len()) as u64)
     }
 
     fn tasks(&self) -> &[TaskInfo] {
@@ -355,6 +358,26 @@ impl Table for RunTable {
         side.said = Some(Box::new(Said { response, message }));
         Ok(())
     }
+}
+
+/// What a scenario asks, as it would be written. Its description, tags and outcomes ask nothing.
+fn asked_by_scenario(scenario: &Scenario) -> String {
+    let written = scenario.to_value();
+    let asks = ["system", "entry", "turn_limit", "nodes", "edges"].map(|key| (key, written.get(key)));
+    let members = asks.into_iter().filter_map(|(key, it)| Some((key.to_owned(), it?.clone())));
+    Val::Map(members.collect()).to_json()
+}
+
+/// What a case asks an agent.
+fn asked_of_agent(case: &AgentCase) -> String {
+    let text = |it: &str| Val::from(it.to_owned());
+    let attachments = case.attachments.iter().map(|(name, it)| Val::List(vec![text(name), text(it)]));
+    let members = [
+        ("system", case.system.as_deref().map_or(Val::Null, text)),
+        ("turns", case.turns.iter().map(|it| text(it)).collect()),
+        ("attachments", attachments.collect()),
+    ];
+    Val::Map(members.map(|(key, it)| (key.to_owned(), it)).into_iter().collect()).to_json()
 }
 
 /// Whether a row has a tag. Most rows of a million have none, and searching a text costs a tenth of parsing it. An escape may spell it.

@@ -38,6 +38,10 @@ pub(super) trait Table {
         self.variants().iter().any(|it| it.0 == variant)
     }
 
+    /// How many scenarios and agent cases there are: they are the first rows. `None` for a baseline of an earlier version, whose digests of what they
+    /// ask are made of something else.
+    fn n_defined(&self) -> Option<u64>;
+
     fn tasks(&self) -> &[TaskInfo];
 
     /// The tasks that a task rests on, directly or through others. A baseline does not have them.
