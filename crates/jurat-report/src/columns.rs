@@ -200,6 +200,9 @@ static COLUMNS: &[Column] = &[
     column("requests", Kind::Number, |it| Datum::Number(it.whole().map_or(0, |it| u64::from(it.n_requests))))
         .observed(),
     column("reused", Kind::Flag, |it| Datum::Flag(it.task().is_some_and(|it| it.reused))).observed(),
+    column("case_input_tokens", Kind::Number, |it| number(it.case.usage.map(|it| it.input))),
+    column("case_output_tokens", Kind::Number, |it| number(it.case.usage.map(|it| it.output))),
+    column("case_cost_usd", Kind::Float, |it| float(it.case.cost_usd)),
     column("case_duration_ms", Kind::Float, |it| Datum::Float(millis(it.case.took))).observed(),
     column("source", Kind::Text, |it| text(it.case.data.source.as_deref())).data(),
     column("row_number", Kind::Number, |it| number(it.case.data.row_number)).data(),

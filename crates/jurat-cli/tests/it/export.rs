@@ -25,13 +25,30 @@ fn json_lines_have_a_line_for_each_task_of_each_case() {
              \"expected\":\"polite\",\"actual\":\"rude\",\"label\":\"rude\",\"score\":0.1,\"explanation\":\"It is impatient.\",\
              \"message\":\"expected `polite`, found `rude`\",\
              \"input_tokens\":null,\"output_tokens\":null,\"cost_usd\":0.0,\
-             \"latency_ms\":T,\"requests\":1,\"reused\":false,\"case_duration_ms\":T,\
+             \"latency_ms\":T,\"requests\":1,\"reused\":false,\
+             \"case_input_tokens\":null,\"case_output_tokens\":null,\"case_cost_usd\":0.0,\"case_duration_ms\":T,\
              \"source\":\"rows.jsonl\",\"row_number\":3,\
              \"row\":{\"id\":\"r3\",\"language\":\"en\",\"answer\":\"What do you want this time?\"},\"input\":null,\"output\":null}"
         )
     );
     let bare = said(&folder, &["export", "--to", "jsonl", "--results-only"]);
     assert!(!bare.contains("case_duration_ms") && !bare.contains("reused"), "{bare}");
+}
+
+#[test]
+fn tables_have_what_the_subject_took() {
+    const SUITE: &str = "suite: talk\nrecords: [{ id: a, question: 'Where?' }]\n\
+        models: { subject: 'script/script.jsonl', judge: 'script/script.jsonl' }\nask: { prompt: '${question}' }\n\
+        tasks:\n  - { id: said, field_path: output, operator: contains, expected_value: here }\n  \
+        - { id: tone, judge: { prompt: 'Rate ${output}' }, operator: contains, expected_value: fine }\n";
+    const SCRIPT: &str = r#"{"match":{"role":"subject"},"reply":"here","usage":{"input":30,"output":4}}
+{"match":{"role":"judge"},"reply":"fine","usage":{"input":7,"output":1}}"#;
+    let folder = Folder::with("suite.yaml", SUITE).and("script.jsonl", SCRIPT);
+    assert_eq!(folder.jurat(&["run", "suite.yaml"]).code, Some(0));
+    let columns = "task,input_tokens,output_tokens,case_input_tokens,case_output_tokens,case_cost_usd";
+    let csv = said(&folder, &["export", "--to", "csv", "--columns", columns, "--results-only"]);
+    let header = columns.to_owned() + "\n";
+    assert_eq!(csv, header + "said,,,37,5,0\ntone,7,1,37,5,0\n");
 }
 
 #[test]
@@ -95,7 +112,7 @@ fn tables_and_summaries_say_what_failed() {
     let folder = greetings_run();
     let csv = said(&folder, &["export", "--to", "csv", "--results-only"]);
     let line = "r3,,,,failed,short,assert,,1,failed,answer,has_length_less_than,20,What do you want this time?,,,,\
-                \"expected a length of less than 20, found 27 characters\",,,,,rows.jsonl,3,\"{\"\"id\"\":\"\"r3\"\",";
+                \"expected a length of less than 20, found 27 characters\",,,,,,,0,rows.jsonl,3,\"{\"\"id\"\":\"\"r3\"\",";
     assert!(csv.contains(line), "{csv}");
     let junit = said(&folder, &["export", "--to", "junit", "--results-only"]);
     assert!(
