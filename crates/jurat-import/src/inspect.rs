@@ -207,7 +207,7 @@ impl Suite {
                     import.report.dropped(
                         &at,
                         what,
-                        "a sample with its id and epoch is there already; import logs one after the other",
+                        "a sample with its id and epoch was imported already; import logs one at a time",
                     );
                 }
                 Ok((artifact, n_media)) => {

@@ -26,7 +26,6 @@ pub(super) fn tests(path: &str, content: &str, report: &mut Report) -> Result<Ve
 
 fn not_here(column: &str) -> Option<&'static str> {
     match column {
-        "__threshold" => Some("jurat has no score of a case that is compared"),
         "__provider" => Some("jurat asks every model about every row"),
         "__providerOutput" => Some("import the results of promptfoo to judge recorded answers"),
         _ => None,
@@ -46,6 +45,7 @@ fn test(at: &str, header: &[String], record: &csv::StringRecord, report: &mut Re
                 }
             }
             "__description" => test.description = Some(cell.to_owned()).filter(|it| !it.is_empty()),
+            "__threshold" => test.threshold = cell.trim().parse().ok(),
             "__metric" => metric = Some(cell.to_owned()).filter(|it| !it.is_empty()),
             "__prefix" | "__suffix" => test.options.put(&column[2..], text(cell)),
             column if column.starts_with("__metadata:") => {

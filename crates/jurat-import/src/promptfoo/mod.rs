@@ -6,6 +6,7 @@
 mod assertion;
 mod csv_tests;
 mod draft;
+mod groups;
 mod jinja;
 mod pattern;
 mod places;

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use jurat_format::value::{Val, Value};
 
+use super::groups;
 use super::places::Places;
 use super::suite::Suite;
 use super::tests::{NOT_HERE, Spec, Test};
@@ -99,6 +100,7 @@ fn test(at: &str, entry: &Value) -> Test {
         assertions,
         options,
         description: text_at(&case, "description").map(str::to_owned),
+        threshold: groups::threshold(case.get("threshold")),
         ..Test::default()
     }
 }

@@ -4,6 +4,7 @@ use jurat_format::value::{FieldPath, Map, Node, Val, Value};
 
 use super::assertion::{self, Taken, Taking, Use};
 use super::draft::Draft;
+use super::groups::{self, Member, Members};
 use super::jinja::Presence;
 use super::places::Places;
 use super::prompts::{self, Prompt};
@@ -20,6 +21,25 @@ struct Row {
     test: usize,
     vars: Value,
 }
+
+/// The tasks of `defaultTest` for some rows.
+struct Defaults {
+    options: Value,
+    threshold: Option<f64>,
+    rows: Vec<usize>,
+    members: Members,
+}
+
+/// What stands around an assertion.
+#[derive(Debug, Clone, Copy)]
+struct Around {
+    /// The number of sets.
+    depth: usize,
+    /// Whether the weighted mean decides, so that weights are used.
+    is_weighed: bool,
+}
+
+const SET: &str = "assertion `assert-set`";
 
 pub(super) struct Suite<'s, 'f> {
     places: &'s mut Places<'f>,
@@ -231,28 +251,53 @@ impl<'s, 'f> Suite<'s, 'f> {
         id
     }
 
-    /// Assertions become tasks: those of `defaultTest` for all rows, those of a test for its rows.
+    /// Assertions become tasks: those of `defaultTest` for all rows, those of a test for its rows. Where the test has a threshold, a group decides.
     pub(super) fn assertions(&mut self) {
-        let default = std::mem::take(&mut self.default.assertions);
-        let takes_default = |it: &Test| !matches!(it.options.get("disableDefaultAsserts"), Some(Val::Bool(true)));
-        // Tests with other options look at another part of the answer.
-        let mut groups: Vec<(Value, Vec<usize>)> = Vec::new();
-        for (ix, row) in self.rows.iter().enumerate().filter(|(_, it)| takes_default(&self.tests[it.test])) {
-            let options = self.options(Some(&self.tests[row.test]));
-            match groups.iter_mut().find(|(it, _)| *it == options) {
-                Some((_, rows)) => rows.push(ix),
-                None => groups.push((options, vec![ix])),
-            }
-        }
-        for (options, rows) in &groups {
-            self.take_all(&default, rows, options);
-        }
+        let defaults = self.default_assertions();
+        let mut groups: Vec<(Members, f64, Vec<usize>)> = Vec::new();
         for ix in 0..self.tests.len() {
             let specs = std::mem::take(&mut self.tests[ix].assertions);
             let rows: Vec<usize> = (0..self.rows.len()).filter(|it| self.rows[*it].test == ix).collect();
             let options = self.options(Some(&self.tests[ix]));
-            self.take_all(&specs, &rows, &options);
+            let threshold = self.threshold(&self.tests[ix]);
+            let is_weighed = threshold.is_some();
+            let mut members = self.take_all(&specs, &rows, &options, Around { depth: 0, is_weighed });
+            let Some(threshold) = threshold else { continue };
+            let of_default = |it: &&Defaults| rows.first().is_some_and(|row| it.rows.contains(row));
+            members.add(defaults.iter().find(of_default).map(|it| it.members.clone()).unwrap_or_default());
+            match groups.iter_mut().find(|(it, bound, _)| *it == members && *bound == threshold) {
+                Some((.., of_group)) => of_group.extend(rows),
+                None => groups.push((members, threshold, rows)),
+            }
         }
+        for (members, threshold, rows) in groups {
+            let at = self.tests[self.rows[rows[0]].test].at.clone();
+            self.add_group(&at, "`threshold` of a test", ("threshold", &Val::Null), &members, Some(threshold), &rows);
+        }
+    }
+
+    /// The tasks of `defaultTest`. Tests with other options look at another part of the answer, and a task that a group decides is not for tests without one.
+    fn default_assertions(&mut self) -> Vec<Defaults> {
+        let specs = std::mem::take(&mut self.default.assertions);
+        let takes_default = |it: &Test| !matches!(it.options.get("disableDefaultAsserts"), Some(Val::Bool(true)));
+        let mut all: Vec<Defaults> = Vec::new();
+        for (ix, row) in self.rows.iter().enumerate().filter(|(_, it)| takes_default(&self.tests[it.test])) {
+            let test = &self.tests[row.test];
+            let (options, threshold) = (self.options(Some(test)), self.threshold(test));
+            match all.iter_mut().find(|it| it.options == options && it.threshold == threshold) {
+                Some(it) => it.rows.push(ix),
+                None => all.push(Defaults { options, threshold, rows: vec![ix], members: Members::default() }),
+            }
+        }
+        for it in &mut all {
+            let around = Around { depth: 0, is_weighed: it.threshold.is_some() };
+            it.members = self.take_all(&specs, &it.rows, &it.options, around);
+        }
+        all
+    }
+
+    fn threshold(&self, test: &Test) -> Option<f64> {
+        test.threshold.or(self.default.threshold)
     }
 
     /// The options of a test, with those of `defaultTest` beneath.
@@ -261,42 +306,55 @@ impl<'s, 'f> Suite<'s, 'f> {
         joined_vars(&self.default.options, &own).into()
     }
 
-    fn take_all(&mut self, specs: &[Spec], rows: &[usize], options: &Value) {
+    fn take_all(&mut self, specs: &[Spec], rows: &[usize], options: &Value, around: Around) -> Members {
+        let mut members = Members::default();
         for spec in specs {
-            self.take_spec(spec, rows, options, 0);
+            members.add(self.take_spec(spec, rows, options, around));
         }
+        members
     }
 
-    fn take_spec(&mut self, spec: &Spec, rows: &[usize], options: &Value, depth: usize) {
+    fn take_spec(&mut self, spec: &Spec, rows: &[usize], options: &Value, around: Around) -> Members {
         const DEEPEST: usize = 8;
         let spec = match self.expanded(spec) {
             Ok(spec) => spec,
-            Err(why) => return self.report.dropped(&spec.at, "an assertion", why),
+            Err(why) => return self.lost(&spec.at, "an assertion", why),
         };
         let Some(kind) = text_at(&spec.value, "type").map(str::to_owned) else {
-            return self.report.dropped(&spec.at, "an assertion", "it has no `type`");
+            return self.lost(&spec.at, "an assertion", "it has no `type`");
         };
-        if kind == "assert-set" {
-            if depth < DEEPEST {
-                self.take_set(&spec, rows, options, depth);
-            }
-            return;
+        match kind == "assert-set" {
+            true if around.depth == DEEPEST => self.lost(&spec.at, SET, "sets are nested too deeply"),
+            true => self.take_set(&spec, rows, options, around),
+            false => self.take_kind(&spec, &kind, rows, options, around),
         }
-        let what = format!("assertion `{}`", beginning(&kind));
-        let Some((found, is_negated)) = assertion::find(&kind) else {
-            return self.report.dropped(&spec.at, what, assertion::unknown(&kind));
+    }
+
+    fn take_kind(&mut self, spec: &Spec, kind: &str, rows: &[usize], options: &Value, around: Around) -> Members {
+        let what = format!("assertion `{}`", beginning(kind));
+        let Some((found, is_negated)) = assertion::find(kind) else {
+            return self.lost(&spec.at, what, assertion::unknown(kind));
         };
         for (key, why) in found.unused(&spec.value) {
             self.report.dropped(&spec.at, format!("`{}` of {what}", beginning(key)), why);
         }
-        match self.by_value(&spec, rows, found.value_use(), found.name == "contains" || !is_negated) {
-            Err(why) => self.report.dropped(&spec.at, what, why),
+        let weight = groups::weight(&spec.value);
+        let mut members = Members::default();
+        match self.by_value(spec, rows, found.value_use(), found.name == "contains" || !is_negated) {
+            Err(why) => return self.lost(&spec.at, what, why),
             Ok(groups) => {
                 for (value, rows) in groups {
-                    self.take_one(&spec, (found, is_negated), &value, &rows, options);
+                    members.add(self.take_one(spec, (found, is_negated), &value, &rows, (options, around)));
                 }
             }
         }
+        Members { total: if members.tasks.is_empty() { 0.0 } else { weight }, ..members }
+    }
+
+    /// Notes something that nothing becomes of.
+    fn lost(&mut self, at: &str, what: impl Into<String>, why: impl Into<String>) -> Members {
+        self.report.dropped(at, what, why);
+        Members::none()
     }
 
     /// An assertion with its template written out.
@@ -314,21 +372,67 @@ impl<'s, 'f> Suite<'s, 'f> {
         Ok(Spec { at: spec.at.clone(), value: members.into() })
     }
 
-    fn take_set(&mut self, spec: &Spec, rows: &[usize], options: &Value, depth: usize) {
-        let members = spec.value.get("assert").and_then(Val::as_list).unwrap_or_default();
-        let why = match spec.value.get("threshold") {
-            Some(_) => "its members are tasks of their own, all of which must pass: `threshold` of the set is lost",
-            None => "its members are tasks of their own",
-        };
-        self.report.approximate(&spec.at, "assertion `assert-set`", counted(members.len(), "task"), why);
-        let own = ["type", "assert", "threshold"];
+    /// A set becomes a group, which passes when its members do, or their weighted mean. Where a mean decides around it, its members count there.
+    fn take_set(&mut self, spec: &Spec, rows: &[usize], options: &Value, around: Around) -> Members {
+        let own = ["type", "assert", "threshold", "weight", "metric"];
         for (key, _) in crate::document::members(&spec.value).filter(|(key, _)| !own.contains(key)) {
-            let why = "its members are tasks of their own";
-            self.report.dropped(&spec.at, format!("`{}` of assertion `assert-set`", beginning(key)), why);
+            self.report.dropped(&spec.at, format!("`{}` of {SET}", beginning(key)), "not known to the importer");
         }
-        for member in members {
-            self.take_spec(&Spec { at: spec.at.clone(), value: member.clone() }, rows, options, depth + 1);
+        let threshold = groups::threshold(spec.value.get("threshold"));
+        let is_weighed = around.is_weighed || threshold.is_some();
+        let assertions = spec.value.get("assert").and_then(Val::as_list).unwrap_or_default();
+        let assertions: Vec<Spec> =
+            assertions.iter().map(|it| Spec { at: spec.at.clone(), value: it.clone() }).collect();
+        let inner = Around { depth: around.depth + 1, is_weighed };
+        let members = self.take_all(&assertions, rows, options, inner);
+        match around.is_weighed {
+            true => self.spread_set(spec, members),
+            false => self.grouped_set(spec, &members, threshold, rows),
         }
+    }
+
+    /// The members of a set in the mean of its test: promptfoo counts their mean there, whether the set passes or not.
+    fn spread_set(&mut self, spec: &Spec, members: Members) -> Members {
+        if spec.value.get("metric").is_some() {
+            let why = "its members count in the threshold of the test; there is no task for the set";
+            self.report.dropped(&spec.at, format!("`metric` of {SET}"), why);
+        }
+        self.report.exact(&spec.at, SET, "its members in the group of the test");
+        members.scaled(groups::weight(&spec.value))
+    }
+
+    fn grouped_set(&mut self, spec: &Spec, members: &Members, threshold: Option<f64>, rows: &[usize]) -> Members {
+        let weight = groups::weight(&spec.value);
+        if weight == 0.0 {
+            self.report.dropped(&spec.at, format!("`weight: 0` of {SET}"), "a group of jurat always counts");
+        }
+        let name = groups::set_name(&spec.value);
+        match self.add_group(&spec.at, SET, (&name, &spec.value), members, threshold, rows) {
+            None => Members::none(),
+            Some(id) => Members { tasks: vec![Member { id, weight }], total: weight, ..Members::default() },
+        }
+    }
+
+    /// Adds a task that is decided by others; returns its id.
+    fn add_group(
+        &mut self,
+        at: &str,
+        what: &str,
+        (name, spec): (&str, &Value),
+        members: &Members,
+        threshold: Option<f64>,
+        rows: &[usize],
+    ) -> Option<String> {
+        if let Some(why) = members.flaw() {
+            self.report.dropped(at, what, why);
+            return None;
+        }
+        let id = self.draft.task_name(name);
+        self.add_task(&id, members.group(threshold), spec, rows, at);
+        let difference = threshold.and_then(|_| members.difference());
+        let class = if difference.is_some() { Class::Approximate } else { Class::Exact };
+        self.report.add(at, what.to_owned(), class, Some(format!("task `{id}`")), difference);
+        Some(id)
     }
 
     /// The assertion with its variables filled in, and the rows of each result.
@@ -380,8 +484,8 @@ impl<'s, 'f> Suite<'s, 'f> {
         (kind, is_negated): (&'static assertion::AssertionType, bool),
         value: &Value,
         rows: &[usize],
-        options: &Value,
-    ) {
+        (options, around): (&Value, Around),
+    ) -> Members {
         let name = if is_negated { format!("not-{}", kind.name) } else { kind.name.to_owned() };
         let what = format!("assertion `{name}`");
         let taken = self.output_path(value, options).and_then(|output| {
@@ -391,12 +495,15 @@ impl<'s, 'f> Suite<'s, 'f> {
                 Taking { name: kind.name, is_negated, spec: value, options, output, is_structured, draft, places };
             kind.take(&mut taking)
         });
-        match taken.and_then(|it| self.weighted(&spec.at, &what, value, it)) {
-            Err(why) => self.report.dropped(&spec.at, what, why),
+        match taken.and_then(|it| if around.is_weighed { Ok(it) } else { self.weighted(&spec.at, &what, value, it) }) {
+            Err(why) => self.lost(&spec.at, what, why),
             Ok(Taken { task, class, why }) => {
                 let id = self.draft.task_name(&name.replace([':', '-'], "_"));
+                let are_graded = task.get("judge").is_some() || task.get("evaluate").is_some();
                 self.add_task(&id, task, value, rows, &spec.at);
                 self.report.add(&spec.at, what, class, Some(format!("task `{id}`")), why);
+                let tasks = vec![Member { id, weight: groups::weight(&spec.value) }];
+                Members { tasks, total: 0.0, lack_some: false, are_graded }
             }
         }
     }
@@ -411,7 +518,7 @@ impl<'s, 'f> Suite<'s, 'f> {
         Ok(path)
     }
 
-    /// A weight of 0 means that the task only measures; other weights are not used.
+    /// A weight of 0 means that the task only measures; other weights change the score of a test alone, unless it has a threshold.
     fn weighted(&mut self, at: &str, what: &str, spec: &Value, mut taken: Taken) -> Result<Taken, String> {
         match spec.get("weight").and_then(Val::as_f64) {
             Some(0.0) => {
@@ -426,7 +533,7 @@ impl<'s, 'f> Suite<'s, 'f> {
                 taken.why = Some("`weight: 0`: the task measures and counts for nothing".to_owned());
             }
             Some(weight) if weight != 1.0 => {
-                let why = "each task counts once; `thresholds.weights` of the suite weighs tasks in the pass rate";
+                let why = "without `threshold` it changes the score of a test alone; `thresholds.weights` of the suite weighs tasks in the pass rate";
                 self.report.dropped(at, format!("`weight: {weight}` of {what}"), why);
             }
             _ => {}
@@ -629,5 +736,6 @@ fn joined(config: &Test, test: &Test) -> Test {
         assertions: config.assertions.iter().chain(&test.assertions).cloned().collect(),
         options: joined_vars(&config.options, &test.options),
         metadata: joined_metadata(config.metadata.as_ref(), test.metadata.as_ref()),
+        threshold: test.threshold.or(config.threshold),
     }
 }

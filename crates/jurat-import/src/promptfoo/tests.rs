@@ -2,8 +2,8 @@
 
 use jurat_format::value::{Map, Node, Val, Value};
 
-use super::csv_tests;
 use super::places::{Places, ending, is_pattern};
+use super::{csv_tests, groups};
 use crate::document::{Object, beginning, maybe_json, text, text_at};
 use crate::report::Report;
 
@@ -24,14 +24,15 @@ pub(super) struct Test {
     pub(super) assertions: Vec<Spec>,
     pub(super) options: Object,
     pub(super) metadata: Option<Value>,
+    /// What the weighted mean of its assertions has to reach, in place of each of them passing.
+    pub(super) threshold: Option<f64>,
 }
 
 /// Keys of a test that are read or noted.
-const KNOWN: [&str; 6] = ["description", "vars", "assert", "options", "metadata", "type"];
+const KNOWN: [&str; 7] = ["description", "vars", "assert", "options", "metadata", "type", "threshold"];
 
 /// Keys of a test that have no counterpart, and why.
-pub(super) const NOT_HERE: [(&str, &str); 7] = [
-    ("threshold", "jurat has no score of a case that is compared: each assertion passes or fails by itself"),
+pub(super) const NOT_HERE: [(&str, &str); 6] = [
     ("assertScoringFunction", "jurat has no score of a case"),
     ("provider", "jurat asks every model about every row"),
     ("providers", "jurat asks every model about every row"),
@@ -148,6 +149,7 @@ pub(super) fn test(places: &mut Places<'_>, node: &Node<'_>, report: &mut Report
         assertions,
         options: map_at("options").map(Object::from).unwrap_or_default(),
         metadata: map_at("metadata").map(Val::Map),
+        threshold: groups::threshold(value.get("threshold")),
         at,
     }
 }

@@ -8,8 +8,8 @@ use crate::{imported, lines, sample};
 #[test]
 fn samples_are_recognised_by_their_content() {
     for (file, kind, summary) in [
-        ("promptfoo/promptfooconfig.yaml", "promptfoo", "3 rows, 2 prompts, 1 model, 7 tasks"),
-        ("promptfoo/results_first_five.json", "promptfoo-results", "5 rows, 8 tasks"),
+        ("promptfoo/promptfooconfig.yaml", "promptfoo", "3 rows, 2 prompts, 1 model, 9 tasks"),
+        ("promptfoo/results_first_five.json", "promptfoo-results", "5 rows, 9 tasks"),
         ("promptfoo/results_first_three.jsonl", "promptfoo-results", "3 rows, 4 tasks"),
         ("promptfoo/results.csv", "promptfoo-results", "12 rows"),
         ("otlp/genai_semconv.otlp.jsonl", "otlp", "5 spans, 2 runs"),

@@ -261,9 +261,9 @@ fn results_of_promptfoo_keep_what_was_recorded() {
 
     let entry = r#"{"promptIdx":0,"testIdx":0,"response":{"output":{"a":1}},"testCase":{"threshold":0.5,"metadata":{"k":1},"assert":[{"type":"javascript","value":"output.a"}]}}"#;
     let found = read("r.jsonl", &format!("{entry}\n{{\"other\": 1}}\n"));
-    let lost = of_class(&found, Class::Dropped);
-    assert!(lost[0].starts_with("`threshold` of a test: "), "{lost:?}");
-    assert_eq!(lost[1], "a line: it is no result: it has no `promptIdx` and `testIdx`");
+    dropped(&found, &["a line: it is no result: it has no `promptIdx` and `testIdx`"]);
+    let suite = code_of(&found, "suite.yaml");
+    assert!(suite.contains("group:\n      weights:\n        javascript: 1\n      threshold: 0.5\n"), "{suite}");
     assert_eq!(at(&lines(&found, "rows.jsonl")[0], "metadata.k"), Some(&Value::I(1)));
     assert!(code_of(&found, "evaluators/javascript.js").contains("assertion(parsed(output), "));
 }
