@@ -71,6 +71,6 @@ fn sentence(merged: &Merged, n_merged: u64, file: &str) -> String {
         0 => String::new(),
         n => format!("; {} missing", counted(n, "shard")),
     };
-    let there = if merged.was_there { "there already: " } else { "" };
+    let there = if merged.was_there { "already exists: " } else { "" };
     format!("{there}{file}: {shards}, {rows}{lacking}")
 }

@@ -256,7 +256,7 @@ impl Show {
                     .into(),
             )),
             (Some(Verdict::NotJudged), Some(_)) => Err(Failure::Reason(
-                "`not_judged` is said of cases, not of tasks; leave `--task` out, or look for `skipped`".into(),
+                "`not_judged` is a verdict of cases, not of tasks; remove `--task`, or filter by `skipped`".into(),
             )),
             _ => Ok(()),
         }

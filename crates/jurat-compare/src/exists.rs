@@ -8,7 +8,7 @@ use super::{Arrays, Entry, Operand};
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "Exists",
-    summary: "is there, whatever it is; with `expected_value: false`, is not there",
+    summary: "exists, `null` included; with `expected_value: false`, does not exist",
     operand: Operand::Direction,
     arrays: Arrays::Whole,
     example: "{ id: has_refund, field_path: refund.amount, operator: exists }",

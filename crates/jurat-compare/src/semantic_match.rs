@@ -47,6 +47,6 @@ impl Test for Comparison {
     }
 
     fn flaw(&self) -> Option<String> {
-        Some("a comparison cannot tell what texts mean; ask a judge instead".to_owned())
+        Some("a comparison does not compare meanings; use a judge instead".to_owned())
     }
 }

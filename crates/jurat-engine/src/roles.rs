@@ -206,7 +206,7 @@ impl Resolving<'_> {
         for task in &plan.tasks {
             let Some(role) = task.work.embedder() else { continue };
             if self.roles.models.iter().any(|it| it.role == Role::from(role) && !it.embeds) {
-                let message = format!("`{role}` judges and is asked for embeddings; name two roles, one for each");
+                let message = format!("`{role}` is used for judging and for embeddings; use two roles, one for each");
                 self.bad_model(message, place_of(self.suite, role));
                 continue;
             }

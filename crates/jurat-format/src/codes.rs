@@ -26,7 +26,7 @@ codes! {
     MISSING_KEY = Error "suite::missing_key", "a key that must be there";
     WRONG_TYPE = Error "suite::wrong_type", "a value of the wrong type";
     WRONG_VALUE = Error "suite::wrong_value", "a value that is none of the accepted ones";
-    PATH_FOR_TEXT = Error "suite::path_for_text", "the name of a file where the text in it is meant";
+    PATH_FOR_TEXT = Error "suite::path_for_text", "the name of a file in place of its text";
     ALWAYS_SAME = Warning "suite::always_same", "a check whose result never depends on what is checked";
     CONFLICT = Error "suite::conflict", "two keys that cannot stand together";
     NOT_SUPPORTED = Error "suite::not_supported", "a part of the format that this version does not run";

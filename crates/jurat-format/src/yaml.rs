@@ -279,7 +279,7 @@ impl Builder<'_, '_> {
             return Ok(());
         }
         let problem =
-            not_readable("this file", &format!("more than {MAX_NODES} values, what aliases stand for included"));
+            not_readable("this file", &format!("more than {MAX_NODES} values, including those that aliases repeat"));
         Err(Box::new(problem.at(span, "the one too many").help(DATA_ELSEWHERE)))
     }
 }
@@ -598,8 +598,8 @@ mod tests {
         let deep = "[".repeat(100_000);
         let deep_block = (0..300).map(|n| format!("{}a:\n", " ".repeat(n))).collect::<String>();
         for (text, message) in [
-            (bomb.as_str(), "more than 1000000 values, what aliases stand for included"),
-            (nested_anchors.as_str(), "more than 1000000 values, what aliases stand for included"),
+            (bomb.as_str(), "more than 1000000 values, including those that aliases repeat"),
+            (nested_anchors.as_str(), "more than 1000000 values, including those that aliases repeat"),
             (deep.as_str(), "nested more than 128 deep"),
             (deep_block.as_str(), "nested more than 128 deep"),
             ("a: &a [*a]", "an alias inside what it names"),

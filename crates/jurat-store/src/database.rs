@@ -39,7 +39,7 @@ pub enum DatabaseError {
     /// It was cut short or overwritten.
     #[error("`{}` is damaged: {why}; restore it from a copy, or run again", path.display())]
     Damaged { path: PathBuf, why: String },
-    #[error("no space is left to write `{}`; make room and run the command again, what is written so far is saved", path.display())]
+    #[error("no space left on the device to write `{}`; free some space and run the command again; the results so far are saved", path.display())]
     DiskFull { path: PathBuf },
     /// It may not be written.
     #[error("`{}` cannot be written; make the file and its directory writable, or choose another directory", path.display())]
@@ -405,7 +405,7 @@ mod tests {
         };
         assert_eq!(
             said(rusqlite::ffi::SQLITE_FULL),
-            "no space is left to write `x.jurat`; make room and run the command again, what is written so far is saved"
+            "no space left on the device to write `x.jurat`; free some space and run the command again; the results so far are saved"
         );
         assert_eq!(said(rusqlite::ffi::SQLITE_IOERR_SHMSIZE), said(rusqlite::ffi::SQLITE_FULL));
         assert_eq!(

@@ -366,7 +366,7 @@ operators! {
     nothing is_lower_case "is text whose letters are all lower case; text without letters is an error" is_lower_case();
     nothing is_upper_case "is text whose letters are all upper case; text without letters is an error" is_upper_case();
 
-    nothing exists "is there, whatever it is; with `expected_value: false`, is not there" exists();
+    nothing exists "exists, `null` included; with `expected_value: false`, does not exist" exists();
 }
 
 #[cfg(test)]

@@ -552,7 +552,7 @@ def is_upper_case() -> Comparison:
 
 
 def exists(expected: bool = True) -> Comparison:
-    """Passes if the value is there, whatever it is; with `expected_value: false`, is not there.
+    """Passes if the value exists, `null` included; with `expected_value: false`, does not exist.
 
     Args:
         expected: Whether it must exist.

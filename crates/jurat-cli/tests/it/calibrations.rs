@@ -127,7 +127,7 @@ fn a_sheet_that_was_filled_in_corrects_the_pass_rate_and_the_next_one_has_other_
     let folder = folder.and("sheet.csv", text);
     let text = folder.jurat(&["calibrate", "--labels", "sheet.csv"]).stdout;
     assert!(text.contains("corrected for its errors the pass rate is"), "{text}");
-    assert!(text.contains("each stands for the cases with its verdict"), "{text}");
+    assert!(text.contains("each represents the cases with its verdict"), "{text}");
     let next = folder.jurat(&["calibrate", "--sample", "10", "--labels", "sheet.csv"]).stdout;
     let case = |line: &str| line.split(',').next().unwrap_or_default().to_owned();
     let before: Vec<String> = sheet.lines().skip(1).map(case).collect();

@@ -245,7 +245,7 @@ fn what_is_wrong_with_a_query_is_said_with_its_place() {
             "there is no value `dee`; there are `de`, `en` and `fr` at character 12; did you mean `group:lang=de`?",
         ),
         ("grup:lang=de", "there is no key `grup`"),
-        ("label:short=rude", "there is no label at all at character 13"),
+        ("label:short=rude", "the run has no label here at character 13"),
         ("took>2", "`2` is not a time such as `2s`, with `us`, `ms`, `s` or `m` at character 6"),
         ("change:regression", "`change:` is about two runs: it is for comparisons at character 1"),
         ("verdict:failed OR verdict:error", "`OR` stands in parentheses"),

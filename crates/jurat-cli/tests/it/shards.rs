@@ -269,7 +269,7 @@ fn merging_checks_what_is_there() {
     // A doubled shard changes nothing, and merging again is free.
     fs::copy(parts.join("00001.jurat"), parts.join("00001-copy.jurat")).expect("it can be copied");
     let again = folder.jurat(&["merge", "parts"]);
-    assert_eq!(again.stdout, format!("there already: parts/run.jurat: {n} shards, 30 rows\n"));
+    assert_eq!(again.stdout, format!("already exists: parts/run.jurat: {n} shards, 30 rows\n"));
     assert!(fs::read(folder.path().join("parts/run.jurat")).expect("a run") == bytes);
 
     // An altered one is an error that names case and task.

@@ -188,7 +188,7 @@ fn what_is_not_there_is_named_with_what_is() {
         ),
         (
             vec!["--task", "tone", "--verdict", "not_judged"],
-            "`not_judged` is said of cases, not of tasks; leave `--task` out, or look for `skipped`",
+            "`not_judged` is a verdict of cases, not of tasks; remove `--task`, or filter by `skipped`",
         ),
     ] {
         assert_eq!(refused(&folder, &[&["show"], arguments.as_slice()].concat()), format!("error: {message}"));

@@ -98,7 +98,7 @@ fn a_full_disk_loses_nothing_that_was_written() {
             n_complete += 1;
         } else {
             assert_eq!(ended.code, Some(2), "{what}");
-            assert!(ended.stderr.starts_with("error: no space is left to write `"), "{what}");
+            assert!(ended.stderr.starts_with("error: no space left on the device to write `"), "{what}");
             assert_eq!(ended.stderr.lines().count(), 1, "{what}");
         }
         assert_eq!(project.jurat(SHOW_PLAIN).stdout, shown.stdout, "{what}");

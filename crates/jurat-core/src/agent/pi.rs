@@ -107,7 +107,7 @@ fn failed(report: &mut TurnReport, message: &Val<'_>) {
             report.fail(FaultSource::Provider, "provider_error", why);
         }
         Some("aborted") => {
-            let why = text(message, "errorMessage").unwrap_or("the answer was given up");
+            let why = text(message, "errorMessage").unwrap_or("the model aborted the response");
             report.fail(FaultSource::Agent, "aborted", why);
         }
         _ => {}

@@ -159,7 +159,7 @@ static CONFIG_PARTS: Object =
 const OF_MODELS: [&str; 5] = ["model", "model_id", "default_model", "primary_model", "requested_model"];
 
 const DESCRIPTION: Field<String> =
-    Field::optional("description", shape::STRING, "what it is, for readers of the suite; stored and not used");
+    Field::optional("description", shape::STRING, "a description for readers of the suite; stored and not used");
 const RUNNER: Field<&'static Runner> = Field::optional("runner", shape::choice(), "which kind of agent it is")
     .default_words("`command` or `call`, whichever key is given");
 const COMMAND: Field<Vec<Spanned<String>>> =

@@ -35,7 +35,7 @@ pub struct Application {
 impl Application {
     /// The application that two settings of an endpoint describe, or in words why there is none.
     pub fn of(request: Option<&Value>, response: Option<&Value>) -> Result<Application, String> {
-        let request = request.ok_or("an application needs `request`: what it is sent")?;
+        let request = request.ok_or("an application needs `request`: the body that jurat sends")?;
         let request = reread(request, &REQUEST)?.template;
         let reply = response.map(|it| reread(it, &RESPONSE)).transpose()?.unwrap_or_default();
         Ok(Application { request, reply })

@@ -330,7 +330,7 @@ impl Templates<'_, '_> {
         self.reads.extend(prompt.holes().iter().zip(places).map(read));
         for literal in prompt.literals() {
             let shown = &prompt.text()[literal.clone()];
-            let problem = Problem::new(&codes::LITERAL_PLACEHOLDER, format!("`{shown}` is sent as it stands"));
+            let problem = Problem::new(&codes::LITERAL_PLACEHOLDER, format!("`{shown}` is sent unchanged"));
             self.reading
                 .problem(problem.at(text.span, "not a path").help("a placeholder is `${name}` or `${name.path}`"));
         }

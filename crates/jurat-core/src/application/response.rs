@@ -64,7 +64,7 @@ pub struct CallPaths {
 const TEXT: Field<Spanned<FieldPath>> =
     Field::optional("text", shape::PATH, "the answer").default_words("the whole reply, as text");
 const ERROR: Field<Spanned<FieldPath>> =
-    Field::optional("error", shape::PATH, "what is there only when something went wrong: the case is an error");
+    Field::optional("error", shape::PATH, "a value that only error replies have: the case is an error");
 const FINISH: Field<Spanned<FieldPath>> =
     Field::optional("finish", shape::PATH, "why it stopped: `stop`, `length`, `refusal` or another word");
 const REASONING: Field<Spanned<FieldPath>> = Field::optional("reasoning", shape::PATH, "what it thought before");

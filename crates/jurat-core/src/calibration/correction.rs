@@ -76,7 +76,7 @@ impl CorrectedRate {
 
 const NO_LABELS: &str = "no case has both a label and a verdict";
 const NOT_SEPARATED: &str =
-    "the judge does not tell pass from fail: sensitivity and specificity may add up to 1 or less";
+    "the judge does not distinguish pass from fail: sensitivity and specificity may add up to 1 or less";
 const TOO_FEW_OF_A_VERDICT: &str = "a verdict of the judge has fewer than two labels";
 const NOT_RANDOM: &str = "how the labelled cases were chosen is not known: label a sheet of `--sample`, or say `--random` if they are a simple random part of the run";
 const OTHER_STRATA: &str = "the strata of the labels are not the verdicts of the judge";

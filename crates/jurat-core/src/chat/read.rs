@@ -79,7 +79,7 @@ const AS: Field<Spanned<String>> =
 
 const EXAMPLE: &str = "example";
 
-const INNER: Field<Tree> = Field::optional("messages", shape::tree(INNER_FORM), "what is said for each item");
+const INNER: Field<Tree> = Field::optional("messages", shape::tree(INNER_FORM), "the text for each item");
 
 const FROM: Field<Spanned<FieldPath>> = Field::optional(
     "from",

@@ -40,7 +40,7 @@ kind! {
     keys: [ARTIFACT_TYPE.key, ARTIFACT_ID.key, URI.key],
     read: output_artifact_present,
     dimensions: ["task"],
-    note: "One artifact must have everything that is said. The file itself need not be there.",
+    note: "One artifact must match all keys. The file itself need not exist.",
 }
 
 kind! {
@@ -48,7 +48,7 @@ kind! {
     keys: [RELATIVE_PATH.key, CONTAINS.key, CONTAINS_ALL.key, CONTAINS_ANY.key],
     read: |reading, it| workspace_file_present(reading, it, Some("openclaw")),
     dimensions: [],
-    note: "An artifact is that file when its `metadata.workspace_relative_path` is equal, or when the path of its file ends so, by whole names. `contains` cannot stand beside the other two; one file must have all that is wanted. The first 512,000 bytes are read. Fails for runs of others than OpenClaw.",
+    note: "An artifact is that file when its `metadata.workspace_relative_path` is equal, or when the path of its file ends so, by whole names. `contains` excludes the other two; one file must match all of them. The first 512,000 bytes are read. Fails for runs of others than OpenClaw.",
 }
 
 kind! {

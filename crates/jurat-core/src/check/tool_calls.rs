@@ -109,7 +109,7 @@ kind! {
     keys: [TOOL.key, TOOL_KIND.key, ARGUMENTS.key, STATUS.key, OUTPUT.key, MIN_CALLS.key, MAX_CALLS.key, RESPONSE.key],
     read: tool_called,
     dimensions: ["process"],
-    note: "An argument that is not there, or is of another kind, is not the one that is meant.",
+    note: "An argument that is missing, or of another kind, does not match.",
 }
 
 kind! {

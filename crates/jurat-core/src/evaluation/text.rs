@@ -326,7 +326,7 @@ fn aggregation(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, n_replies: u3
         reading.problem(problem.help("for example `pass_threshold: 0.7`, which is 7 of 10"));
     }
     if method == Method::MajorityVote && n_replies > 0 && n_replies.is_multiple_of(2) {
-        let message = format!("{n_replies} replies may be divided, and `majority_vote` cannot tell then");
+        let message = format!("{n_replies} replies may be a tie, which `majority_vote` does not decide");
         let problem = Problem::new(&codes::UNUSED_SETTING, message).at(at, "an even number of votes");
         reading.problem(problem.help("ask an odd number of times"));
     }
@@ -374,7 +374,7 @@ fn security(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<bool>
     let inner = SECURITY.fields(reading, node)?;
     let allows = inner.value(reading, &ALLOW_LOCAL_PYTHON_HOOKS);
     let unused = [
-        (NETWORK_ACCESS, "what an agent sees of the network is said by `network` of the agent or the case"),
+        (NETWORK_ACCESS, "the network access of an agent is set by `network` of the agent or the case"),
         (REDACT_SECRETS, "values of variables that are passed to agents and providers are not stored"),
     ];
     for (key, instead) in unused {

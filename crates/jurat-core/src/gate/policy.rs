@@ -418,7 +418,7 @@ const BASE: Field<Spanned<String>> = Field::optional(
 const MISSING: Defaulted<Missing> = Field::optional(
     "missing",
     shape::choice(),
-    "what is made of cases that could not be judged: a condition must hold whatever they had been, or they are left out",
+    "how cases that could not be judged count: a condition must hold for every verdict that they could have had, or they are left out",
 )
 .default_choice("bound");
 const CONDITIONS: Field<Vec<Condition>> = Field::optional(
@@ -556,7 +556,7 @@ fn reading_fits(
         _ if selector.is_score && !matches!(kind, Kind::NotWorse(_) | Kind::Better(_)) => {
             "`score` is for `not_worse` and `better`"
         }
-        _ if selector.is_score && selector.task.is_none() => "`score` needs the `task` whose score is meant",
+        _ if selector.is_score && selector.task.is_none() => "`score` needs `task`, the task whose score is compared",
         _ if selector.on_judgements && !is_of_rates => "`on` is for pass rates",
         _ if selector.on_judgements && selector.task.is_some() => "`on: judgements` is about all tasks, not about one",
         Kind::Cost(_) | Kind::Tokens(_) | Kind::LatencyMs(_) | Kind::LatencyP95Ms(_) if selector.task.is_some() => {

@@ -101,7 +101,8 @@ const REPLY: &str = "reply";
 
 const NAME: Field<Spanned<String>> = Field::required("judge", shape::TEXT, "its name");
 const DESCRIPTION: Field<String> = Field::required("description", shape::STRING, "what it judges, in one line");
-const ABOUT: Field<String> = Field::optional("about", shape::STRING, "what it is for and how it judges, in Markdown");
+const ABOUT: Field<String> =
+    Field::optional("about", shape::STRING, "the purpose of the judge and how it judges, in Markdown");
 const SOURCES: Field<Vec<String>> = Field::optional("sources", shape::STRINGS, "papers and facts that it rests on");
 const INPUTS: Field<Vec<JudgeInput>> = Field::required(
     "inputs",
@@ -151,8 +152,7 @@ const FROM: Field<Vec<Spanned<String>>> =
     Field::optional("from", shape::TEXTS, "paths where it is looked for when `with` does not say")
         .default_words("the key with its name");
 const TYPE: Field<InputKind> = Field::optional("type", shape::choice(), "what it must be").default_words("anything");
-const DEFAULT: Field<Value> =
-    Field::optional("default", shape::VALUE, "what stands for it when a case does not have it");
+const DEFAULT: Field<Value> = Field::optional("default", shape::VALUE, "the default for cases that do not have it");
 
 /// The keys of an input.
 pub static INPUT: Object = Object { what: "an input", keys: &[INPUT_ABOUT.key, TYPE.key, FROM.key, DEFAULT.key] };
@@ -171,7 +171,7 @@ const WHEN: Field<Arc<Expression>> = Field::optional(
 const VALID: Field<(Arc<Expression>, String)> = Field::optional(
     "valid",
     Shape::new(Form::Object(&VALID_OBJECT), read_valid),
-    "what must hold of the reply beside its schema; a reply for which it does not hold is asked for again",
+    "a condition on the reply in addition to its schema; a reply that does not meet it is requested again",
 );
 
 /// The keys of a step.

@@ -160,7 +160,7 @@ const SEED: Field<i64> = Field::optional("seed", shape::integer::<0>(), "the see
 const LOGPROBS: Field<i64> = Field::optional(
     "logprobs",
     Shape::new(Form::Integer(0), logprobs),
-    "asks for the probability of each token of a reply, with this number of other likely tokens in its place, 0 to 20",
+    "requests the log probability of each token of a reply, with this number of alternatives, 0 to 20",
 );
 const EXTRA: Field<()> = Field::optional(
     "extra",

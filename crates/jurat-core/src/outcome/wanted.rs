@@ -323,7 +323,7 @@ impl Relation {
     }
 }
 
-pub(super) const EXPECTED: Field<Value> = Field::optional("expected", shape::VALUE, "what it is compared with");
+pub(super) const EXPECTED: Field<Value> = Field::optional("expected", shape::VALUE, "the expected value");
 pub(super) const VERIFY_WITH: Field<Spanned<Operator>> = Field::required(
     "verify_with",
     Shape::new(Form::Any, |reading, _, node| comparison::operator(reading, node.get("operator").unwrap_or(node))),

@@ -338,7 +338,7 @@ fn no_path(task: &Task) -> Option<Problem> {
     Some(
         problem
             .at(task.id.span, "without `field_path`")
-            .help("add `field_path`, or `field_path: null` if the whole record is meant"),
+            .help("add `field_path`, or `field_path: null` for the whole record"),
     )
 }
 

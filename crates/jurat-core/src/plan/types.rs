@@ -249,7 +249,7 @@ fn unexpected_type(entry: &Entry, operand: &Value, span: Span, shape: &Shape, wh
         _ => true,
     };
     (!fits).then(|| {
-        let message = format!("{what} is {}, so it is compared with {} in vain", shape.kinds, operand.kind().phrase());
+        let message = format!("{what} is {}, but it is compared with {}", shape.kinds, operand.kind().phrase());
         Problem::new(&codes::UNEXPECTED_TYPE, message).at(span, format!("this is {}", operand.kind().phrase()))
     })
 }

@@ -58,7 +58,7 @@ use crate::template::{Template, Trait};
 /// let errors = builder.validate().unwrap_err();
 /// assert_eq!(errors.to_string(), "\
 /// the edge `ask -> agian` goes to `agian`, which is not a node
-/// every edge of the node `ask` has a condition, and none is left when they do not hold");
+/// every edge of the node `ask` has a condition, and no edge applies when none of them holds");
 /// ```
 #[derive(Debug, Clone)]
 pub struct ScenarioBuilder {

@@ -659,7 +659,7 @@ impl fmt::Display for Words<'_> {
             Flaw::NoFallback { node, .. } => {
                 write!(
                     f,
-                    "every edge of the node `{}` has a condition, and none is left when they do not hold",
+                    "every edge of the node `{}` has a condition, and no edge applies when none of them holds",
                     id(node)
                 )
             }

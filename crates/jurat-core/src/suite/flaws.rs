@@ -178,7 +178,7 @@ impl ScenarioText {
             }
             Flaw::ReservedIdentity { node: ix } => {
                 let place = self.nodes[*ix].agent_identity.unwrap_or(node(ix));
-                problem.at(place, "reserved").help("choose another name for who answers")
+                problem.at(place, "reserved").help("choose another name for the model that answers")
             }
             Flaw::EmptyQuestion { node: ix, part } => {
                 let problem = problem.at(self.nodes[*ix].question, "in this node");

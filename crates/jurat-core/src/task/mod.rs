@@ -449,7 +449,7 @@ fn compared(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, kind: Option<&Ta
     };
     let beside = comparison::KEYS.iter().find_map(|key| fields.key_span(key));
     if let Some(beside) = beside {
-        let problem = Problem::new(&codes::CONFLICT, "the comparison stands both inside `assert` and beside it");
+        let problem = Problem::new(&codes::CONFLICT, "the comparison is both inside of `assert` and beside it");
         reading.problem(problem.at(beside, "beside it").at(inside.span, "inside").help("move all of it to one place"));
     }
     let inner = COMPARISON.fields(reading, inside)?;

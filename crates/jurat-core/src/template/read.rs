@@ -274,7 +274,7 @@ fn read_field(
     if schema.is_none() && !keys.may_mean(&TYPE) {
         let problem = Problem::new(&codes::MISSING_KEY, format!("the field `{}` needs `type`", name.value));
         let problem = problem.at(name.span, "of what type?");
-        reading.problem(problem.help("write `type: string`, or a `ground_truth` that says it"));
+        reading.problem(problem.help("write `type: string`, or a `ground_truth` of that type"));
     }
     if schema.as_ref().is_some_and(|it| output::depth(it) > output::MAX_DEPTH) {
         let message = format!("the type of `{}` is nested more than {} deep", name.value, output::MAX_DEPTH);

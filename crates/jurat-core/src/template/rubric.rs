@@ -57,7 +57,7 @@ const NAME: Field<Spanned<String>> = Field::required("name", shape::TEXT, "its n
 const DESCRIPTION: Field<String> = Field::optional(
     "description",
     shape::STRING,
-    "what it is about, in words for the model that rates; required for kinds that a model rates",
+    "a description for the model that rates; required for kinds that a model rates",
 );
 const KIND: Field<Kind> =
     Field::optional("kind", shape::choice(), "how it is rated").default_words("by the other keys");

@@ -342,7 +342,7 @@ fn unfit(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, way: &Key, keys: &[
             let way_span = fields.key_span(way).unwrap_or(span);
             let problem = Problem::new(&codes::CONFLICT, message).at(span, "this").at(way_span, "because of this");
             reading.problem(problem.help(match way.name == URL.key.name {
-                true => "it belongs to servers that are started; where this one runs, others decide",
+                true => "it is for servers that jurat starts; this one is already running",
                 false => "it belongs to servers that are asked over HTTP; a program gets `env`",
             }));
         }

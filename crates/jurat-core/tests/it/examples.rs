@@ -44,7 +44,7 @@ fn every_example_is_a_sound_task() {
 #[test]
 fn the_one_that_needs_a_model_says_to_ask_one() {
     for entry in entries().filter(|it| needs_a_model(it)) {
-        let advice = "`semantic_match`: a comparison cannot tell what texts mean; ask a judge instead";
+        let advice = "`semantic_match`: a comparison does not compare meanings; use a judge instead";
         assert_eq!(problems(entry.example).first(), Some(&format!("suite::bad_operand: {advice}")));
     }
 }

@@ -127,7 +127,7 @@ impl Agents {
         };
         let permit = match permit {
             Ok(Ok(permit)) => permit,
-            Ok(Err(_)) => return fault("no agent is run any more".to_owned()),
+            Ok(Err(_)) => return fault("agents are not started any more".to_owned()),
             Err(reason) => return Outcome::NotRun(reason),
         };
         let started = std::time::Instant::now();

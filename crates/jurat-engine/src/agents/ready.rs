@@ -134,8 +134,8 @@ fn one(
     let agent = &case.agent;
     if agent.network() == Network::Host && !environment.is_on_host {
         let message = format!(
-            "agent `{}` asks for all of the network (`network: host`), which nothing is protected from; give `--unsafe-host` \
-             if that is meant, or name what it needs with `network: {{ allow: […] }}`",
+            "agent `{}` needs the whole network (`network: host`), which jurat does not isolate; allow it with \
+             `--unsafe-host`, or list the hosts that it needs with `network: {{ allow: […] }}`",
             agent.name
         );
         return Err(Obstacle::of_agent(&codes::NEEDS_OPTION, message));

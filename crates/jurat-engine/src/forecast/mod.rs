@@ -182,7 +182,7 @@ impl Forecast<'_> {
         let is_paid = self.players.values().any(|it| !it.is_local());
         if is_paid && !is_talked {
             let name = &ready.scenario.name;
-            self.bounds.unknown(format!("what the conversation `{name}` costs depends on what is said in it"));
+            self.bounds.unknown(format!("the cost of the conversation `{name}` depends on the replies in it"));
         }
         Ok(())
     }

@@ -420,7 +420,7 @@ impl<'t> Parser<'t> {
             }
             Ok(index) => Ok(Step::Index(index)),
             Err(_) => {
-                let message = "no list has so many items".to_owned();
+                let message = "the index is larger than any list".to_owned();
                 Err(PathError { kind: PathErrorKind::Index, at, message, help: None })
             }
         }
@@ -528,7 +528,7 @@ mod tests {
         found("nums[0:2]", "4..9 between `[` and `]` stands a number, `*` or a quoted key");
         found("nums[1", "4..6 `[` without `]`");
         found("nums.[1]", "4..5 a `.` before `[`");
-        found("a[99999999999999999999]", "1..23 no list has so many items");
+        found("a[99999999999999999999]", "1..23 the index is larger than any list");
         found("a[-0]", "1..5 `-0` counts from neither end");
         found("a[\"b]", "1..5 a quoted key without its closing quote");
     }

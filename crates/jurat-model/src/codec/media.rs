@@ -21,7 +21,7 @@ pub(super) fn need(request: &ModelRequest, provider: &str, takes: Takes<'_>) -> 
             Some(_) if is_result => Ok(()),
             Some(why) => Err(Unsupported(format!("{provider} takes {why}"))),
             None if it.bytes().is_some() => Ok(()),
-            None => Err(Unsupported(format!("the bytes of {} are not at hand", it.summary()))),
+            None => Err(Unsupported(format!("the bytes of {} are not available", it.summary()))),
         })
     })
 }

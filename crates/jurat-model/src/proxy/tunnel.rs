@@ -20,7 +20,7 @@ impl Shared {
             response
         };
         let Some(authority) = request.uri().authority().cloned() else {
-            return said(StatusCode::BAD_REQUEST, "a name and a port are wanted".to_owned());
+            return said(StatusCode::BAD_REQUEST, "a host name and a port are required".to_owned());
         };
         if self.options.key.is_some() {
             // Any user of the machine could ask; programs outside of a sandbox need no tunnel.

@@ -395,7 +395,7 @@ impl Drop for Waiting<'_> {
         self.seen.verbatim.forget(&self.id);
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let peer = self.peer.clone();
-            let reason = Some("the request was given up".to_owned());
+            let reason = Some("the request was cancelled".to_owned());
             let cancelled = CancelledNotificationParam::new(Some(self.id.clone()), reason);
             // A server that cannot be reached will notice by itself.
             runtime.spawn(async move { peer.notify_cancelled(cancelled).await.unwrap_or_default() });
@@ -418,7 +418,7 @@ fn troubled(server: &Server, seen: &Seen, kind: FaultKind, what: &str) -> Fault 
 fn unknown_tool(tool: &str, tools: &[ServerTool]) -> String {
     let names = || tools.iter().map(|it| it.name.as_str());
     match (nearest(tool, names()), tools) {
-        (_, []) => format!("has no tool `{tool}`; it has none at all"),
+        (_, []) => format!("has no tool `{tool}`; it has no tools"),
         (Some(near), _) => format!("has no tool `{tool}`; did you mean `{near}`?"),
         (None, _) => format!("has no tool `{tool}`; it has {}", listed_all(names())),
     }

@@ -48,7 +48,7 @@ pub(super) fn left_out(labels: &LabelCounts) -> Option<String> {
 /// How the cases were chosen, where that limits what can be said.
 pub(super) fn design(calibration: &Calibration) -> Option<&'static str> {
     match calibration.figures.design {
-        Design::Strata => Some("labels are weighted: each stands for the cases with its verdict"),
+        Design::Strata => Some("labels are weighted: each represents the cases with its verdict"),
         Design::Weights => Some("labels are weighted as the sheet says"),
         Design::Random => None,
         Design::Unknown => Some("how the labelled cases were chosen is not known, so the figures hold for them alone"),

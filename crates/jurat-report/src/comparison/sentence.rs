@@ -39,7 +39,7 @@ fn shown(line: &Line, confidence: Confidence, is_plain: bool) -> String {
         }
         let cases = counted(line.pairs, "case");
         let are = if line.pairs == 1 { "is" } else { "are" };
-        return format!("{cases} {are} in both runs and judged: too few to say anything.");
+        return format!("{cases} {are} in both runs and judged: too few for a conclusion.");
     };
     let [better, _, worse] = line.moved.unwrap_or_default();
     let sure = percent(confidence.level());
@@ -163,7 +163,7 @@ pub fn lopsided(counts: &PairCounts) -> Option<String> {
     let is_much = alone * 20 > counts.all();
     is_much.then(|| {
         format!(
-            "{} of {} cases are in one run only: what is said here is about the others",
+            "{} of {} cases are in one run only: the comparison is of the others",
             grouped(alone),
             grouped(counts.all())
         )

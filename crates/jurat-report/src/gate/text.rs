@@ -42,7 +42,7 @@ pub fn write_text(out: &mut dyn Write, report: &GateReport, style: Style, window
         writeln!(out, "{ADVICE}")?;
     }
     if report.ignores_missing {
-        writeln!(out, "cases that could not be judged are left out (`missing: observed`)")?;
+        writeln!(out, "cases that could not be judged are not counted (`missing: observed`)")?;
     }
     writeln!(out, "{}", style.meant(meaning(report.verdict), &summary(report)))
 }
@@ -64,7 +64,7 @@ fn meaning(verdict: GateVerdict) -> Meaning {
 pub fn write_rehearsal(out: &mut dyn Write, rehearsal: &Rehearsal) -> io::Result<()> {
     let Rehearsal { splits, passed, failed, undecided, failures } = rehearsal;
     let ways = counted(*splits, "way");
-    writeln!(out, "repetitions split into halves in {ways}, with no change at all:")?;
+    writeln!(out, "repetitions of the same run split into halves in {ways}:")?;
     writeln!(out, "  passed     {passed}\n  failed     {failed}\n  undecided  {undecided}")?;
     for (id, n) in failures {
         writeln!(out, "`{}` failed {}", visible_line(id), counted(*n, "time"))?;

@@ -268,7 +268,7 @@ fn settled<'js>(ctx: &Ctx<'js>, promise: &Promise<'js>) -> Result<Value<'js>, Fa
             return Ok(result?);
         }
         if !ctx.execute_pending_job() {
-            let why = "the promise is never settled: nothing is left that could settle it".to_owned();
+            let why = "the promise is never settled: no pending task could settle it".to_owned();
             return Err(Failed::Raised("Error", why));
         }
     }

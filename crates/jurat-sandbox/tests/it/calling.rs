@@ -174,7 +174,7 @@ fn asynchronous_functions_are_awaited() {
     typescript("return new Promise((_, reject) => reject(new Error('no')))", "error: Error: no (line 2)");
     typescript(
         "return new Promise(() => {})",
-        "error: Error: the promise is never settled: nothing is left that could settle it",
+        "error: Error: the promise is never settled: no pending task could settle it",
     );
 }
 

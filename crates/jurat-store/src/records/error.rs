@@ -78,14 +78,14 @@ pub enum SampleError {
     #[error("it is compressed with {codec}, which is not read; write it with Zstandard or Snappy")]
     Compression { codec: &'static str },
     /// A column holds what JSON has no form for.
-    #[error("the column `{column}` holds {holds}, which JSON has no form for; turn it into text, or leave it out")]
+    #[error("the column `{column}` holds {holds}, which JSON cannot express; turn it into text, or leave it out")]
     OddColumn {
         /// The column, and the place in it.
         column: String,
         holds: String,
     },
     /// A cell holds what JSON has no form for.
-    #[error("row {row}: the column `{column}` holds {found}, which JSON has no form for; write null in its place")]
+    #[error("row {row}: the column `{column}` holds {found}, which JSON cannot express; replace it by null")]
     OddCell {
         /// The row, from 1.
         row: u64,

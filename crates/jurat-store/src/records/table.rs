@@ -99,7 +99,7 @@ impl BatchRows {
             json.extend_from_slice(key.as_bytes());
             if let Err(Odd { column, found }) = column.write(ix, json) {
                 json.truncate(before);
-                odd.get_or_insert_with(|| format!("the column `{column}` holds {found}, which JSON has no form for"));
+                odd.get_or_insert_with(|| format!("the column `{column}` holds {found}, which JSON cannot express"));
             }
         }
         json.push(b'}');

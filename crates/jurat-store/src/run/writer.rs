@@ -411,7 +411,7 @@ mod tests {
         };
         let safe: Vec<u8> = (0..u8::MAX).take_while(|it| record(*it).is_ok()).collect();
         let expected = format!(
-            "no space is left to write `{}`; make room and run the command again, what is written so far is saved",
+            "no space left on the device to write `{}`; free some space and run the command again; the results so far are saved",
             path.display()
         );
         assert!((1..255).contains(&safe.len()));

@@ -106,7 +106,7 @@ fn what_a_workbook_cannot_mean_is_an_error() {
     reads("repeated.xlsx", "the header has the column `a` twice; give one of them another name");
     reads(
         "faulty.xlsx",
-        "row 1: the column `b` holds an error such as `#N/A`, which JSON has no form for; write null in its place",
+        "row 1: the column `b` holds an error such as `#N/A`, which JSON cannot express; replace it by null",
     );
     reads(
         "beyond.xlsx",
@@ -178,10 +178,7 @@ fn every_form_of_arrow_is_read() {
 
 #[test]
 fn bytes_in_arrow_are_refused_by_name() {
-    reads(
-        "bytes.arrow",
-        "the column `raw` holds bytes, which JSON has no form for; turn it into text, or leave it out",
-    );
+    reads("bytes.arrow", "the column `raw` holds bytes, which JSON cannot express; turn it into text, or leave it out");
 }
 
 /// Whatever is cut off or changed ends in rows or an error, and in bounded memory.

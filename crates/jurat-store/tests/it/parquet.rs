@@ -303,7 +303,7 @@ fn columns_without_a_form_in_json_are_named() {
         reads(
             &file(vec![("good", good), (name, array)]),
             &format!(
-                "`a.parquet`: the column `{place}` holds {holds}, which JSON has no form for; turn it into text, or leave it out"
+                "`a.parquet`: the column `{place}` holds {holds}, which JSON cannot express; turn it into text, or leave it out"
             ),
         );
     };
@@ -327,8 +327,8 @@ fn cells_without_a_form_in_json_end_the_reading_where_they_are() {
         reads(
             &file(vec![("score", array)]),
             &format!(
-                "{{\"score\":{first}}}\n`a.parquet`: row 2: the column `{place}` holds {found}, which JSON has no form for; \
-                 write null in its place"
+                "{{\"score\":{first}}}\n`a.parquet`: row 2: the column `{place}` holds {found}, which JSON cannot express; \
+                 replace it by null"
             ),
         );
     };

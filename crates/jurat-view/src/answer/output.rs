@@ -25,7 +25,7 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &Output) -> Resu
     let ix = route.ix as usize;
     files(&evidence).nth(ix).ok_or_else(|| absent("the agent left no such file"))?;
     let file = path(work, view, &evidence, ix).ok_or_else(|| absent("the file is not stored with this run"))?;
-    let bytes = read(&file).ok_or_else(|| absent("the file is not there any more"))?;
+    let bytes = read(&file).ok_or_else(|| absent("the file no longer exists"))?;
     Ok(Answer::new(StatusCode::OK, Kind::Download(name(&file.path)), bytes))
 }
 

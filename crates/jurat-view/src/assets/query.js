@@ -67,7 +67,7 @@ class Reader {
   part() {
     const start = this.at;
     if (this.take("-")) {
-      if (!this.rest || SPACE.test(this.rest)) throw this.wrong(start, "`-` stands before what is left out, without a space");
+      if (!this.rest || SPACE.test(this.rest)) throw this.wrong(start, "`-` directly precedes the term that it excludes, without a space");
       return this.deeper(start, "-", () => ({ not: this.part() }));
     }
     return this.take("(") ? this.deeper(start, "parentheses", () => this.group(start)) : this.term();

@@ -41,7 +41,7 @@ pub(crate) fn unreadable(reason: &str) -> Markup {
 pub(crate) fn broken() -> Markup {
     plain(
         "Something is broken",
-        &html! { p { "The page could not be made. The viewer itself goes on; the terminal that it was started in says more." } },
+        &html! { p { "The page could not be rendered. The viewer still runs; its terminal has the details." } },
     )
 }
 

@@ -60,7 +60,10 @@ fn template_of(class: &Class) -> Result<Template, Fault> {
                 ));
             }
             Statement::Assignment { line, name, .. } => {
-                return Err(Fault::new(*line, format!("`{name}` is set to something that only running it would tell")));
+                return Err(Fault::new(
+                    *line,
+                    format!("`{name}` is set to a value that is known only by running the code"),
+                ));
             }
         }
     }
@@ -153,7 +156,10 @@ fn field_of(line: usize, name: &str, kind: &Expr, value: &Expr) -> Result<Field,
 fn ground_truth_of(value: &Expr) -> Result<GroundTruth, Fault> {
     let Made::Call { name, .. } = &value.made else { return Ok(GroundTruth::Value(value.value()?)) };
     if name != "ConditionalGroundTruth" {
-        return Err(Fault::new(value.line, format!("`{name}` makes a ground truth that only running it would tell")));
+        return Err(Fault::new(
+            value.line,
+            format!("`{name}` makes a ground truth that is known only by running the code"),
+        ));
     }
     let call = value.call("a ground truth")?;
     call.only(&["source", "cases", "default"])?;

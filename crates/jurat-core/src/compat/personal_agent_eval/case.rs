@@ -30,7 +30,7 @@ const SCHEMA_VERSION: Field<Unused> = Field::required("schema_version", shape::u
 pub(super) const CASE_ID: Field<Spanned<String>> = Field::required("case_id", shape::TEXT, "its name");
 const TITLE: Field<Tree> = Field::optional("title", shape::tree(Form::Text), "what it is for").or_null();
 const RUNNER: Field<Tree> =
-    Field::required("runner", shape::tree(Form::Map(&Form::Any)), "who runs it: `type` and settings");
+    Field::required("runner", shape::tree(Form::Map(&Form::Any)), "the program that runs it: `type` and settings");
 const INPUT: Field<Tree> = Field::required("input", shape::tree(Form::Object(&INPUT_KEYS)), "the input of the agent");
 const EXPECTATIONS: Field<Tree> =
     Field::optional("expectations", shape::tree(Form::Map(&Form::Any)), "what is expected of its runs").or_null();

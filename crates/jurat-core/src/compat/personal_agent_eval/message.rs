@@ -14,8 +14,7 @@ use super::tree::{list, text};
 use super::{Document, unused};
 
 const PATH: Field<Spanned<String>> = Field::required("path", shape::TEXT, "the file");
-const FORMAT: Field<Unused> =
-    Field::optional("format", shape::unused(Form::Choice(&["yaml", "json"])), "what it is written in");
+const FORMAT: Field<Unused> = Field::optional("format", shape::unused(Form::Choice(&["yaml", "json"])), "the language");
 
 static SOURCE_FILE: Object = Object { what: "`source`", keys: &[PATH.key, FORMAT.key] };
 
@@ -51,7 +50,7 @@ pub(super) fn turn_messages<'d>(
         several => {
             let parts = (1..).zip(several).map(|(nth, it): (u32, _)| format!("## {nth}. {}\n\n{}", it.role, it.text));
             let message = "several messages are sent at once, as numbered parts of one";
-            unused(reading, at, message, "put what is said one after the other into `turns`");
+            unused(reading, at, message, "write consecutive messages as `turns`");
             Some((at, parts.collect::<Vec<_>>().join("\n\n")))
         }
     };

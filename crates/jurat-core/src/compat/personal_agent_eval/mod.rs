@@ -112,13 +112,14 @@ static SUITE_FILE: Object = Object {
 };
 
 const MAX_CONCURRENCY: Field<Unused> =
-    Field::optional("max_concurrency", shape::unused(Form::Integer(1)), "not used: `-j` says it").or_null();
+    Field::optional("max_concurrency", shape::unused(Form::Integer(1)), "not used: set `-j`").or_null();
 const RUN_REPETITIONS: Field<u32> =
-    Field::optional("run_repetitions", shape::count::<1>(), "how often each case is run").or_null();
+    Field::optional("run_repetitions", shape::count::<1>(), "number of times to run each case").or_null();
 const FAIL_FAST: Field<Unused> =
-    Field::optional("fail_fast", shape::unused(Form::Boolean), "not used: `--fail-fast` says it").or_null();
+    Field::optional("fail_fast", shape::unused(Form::Boolean), "not used: set `--fail-fast`").or_null();
 const STOP_ON_RUNNER_ERROR: Field<Unused> =
-    Field::optional("stop_on_runner_error", shape::unused(Form::Boolean), "not used: the other cases go on").or_null();
+    Field::optional("stop_on_runner_error", shape::unused(Form::Boolean), "not used: the other cases always run")
+        .or_null();
 
 static POLICY: Object = Object {
     what: "`execution_policy`",
@@ -168,7 +169,7 @@ static PROFILE_FILE: Object = Object {
 
 const AGENT_ID: Field<Spanned<String>> =
     Field::required("agent_id", shape::TEXT, "its name, which is that of its directory");
-const AGENT_TITLE: Field<Unused> = Field::optional("title", shape::unused(Form::Text), "what it is called").or_null();
+const AGENT_TITLE: Field<Unused> = Field::optional("title", shape::unused(Form::Text), "the name").or_null();
 const AGENT_DESCRIPTION: Field<Unused> =
     Field::optional("description", shape::unused(Form::Text), "what it is for").or_null();
 const AGENT_TAGS: Field<Unused> =
@@ -369,7 +370,7 @@ fn profile<'d>(reading: &mut Reading<'_>, tree: &Node<'d>, add: Add<'_>) -> Prof
         let others = [
             (MAX_CONCURRENCY, "`-j` says how much is done at a time"),
             (FAIL_FAST, "`--fail-fast` stops at the first case that fails"),
-            (STOP_ON_RUNNER_ERROR, "a case that could not be run is an error, and the others go on"),
+            (STOP_ON_RUNNER_ERROR, "a case that could not be run is an error, and the others still run"),
         ];
         for (key, instead) in others {
             if let Some(span) = policy.key_span(&key).filter(|_| policy.node(&key).is_some()) {

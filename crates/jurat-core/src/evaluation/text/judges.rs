@@ -16,8 +16,7 @@ use crate::model::{Model, ModelSettings, is_provider_and_model};
 use crate::text_file;
 
 const JUDGE_ID: Field<Spanned<String>> = Field::required("judge_id", shape::TEXT, "its name");
-const TYPE: Field<Spanned<String>> =
-    Field::optional("type", shape::TEXT, "what it is: `llm`, or `llm_probe`").or_null();
+const TYPE: Field<Spanned<String>> = Field::optional("type", shape::TEXT, "the kind: `llm`, or `llm_probe`").or_null();
 const MODEL: Field<Spanned<String>> =
     Field::optional("model", shape::TEXT, "the model: a role under `models`, or `provider/model`")
         .or(&["judge_model", "model_id"])
@@ -129,7 +128,7 @@ fn judge(
     let mut extra: Map<'static> = Map::default();
     for entry in entries {
         if RESERVED.contains(&&*entry.key) {
-            let message = format!("`{}` is not for `request_options`: jurat says it", entry.key);
+            let message = format!("`{}` is not for `request_options`: jurat sets it", entry.key);
             reading.problem(Problem::new(&codes::WRONG_VALUE, message).at(entry.key_span, "drop it"));
             continue;
         }

@@ -295,7 +295,7 @@ pub static ENTRIES: &[Entry] = &[
                 name: "effective_order",
                 takes: Takes::Boolean,
                 default: Some("true"),
-                doc: "whether orders that the output is too short for are left out; `false` as in `corpus_bleu`",
+                doc: "whether to leave out n-gram orders for which the output is too short; `false` as in `corpus_bleu`",
             },
             LOWERCASE,
         ],
@@ -370,7 +370,7 @@ pub static ENTRIES: &[Entry] = &[
                 name: "eps_smoothing",
                 takes: Takes::Boolean,
                 default: Some("false"),
-                doc: "whether orders without runs count as next to nothing, rather than not at all",
+                doc: "whether n-gram orders without matches count with a very small value instead of zero",
             },
         ],
         gives: PERCENT,
@@ -395,7 +395,7 @@ pub static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "embedding_similarity",
-        summary: "the cosine of the angle between the embeddings of output and reference, which a model is asked for; the greatest of several",
+        summary: "the cosine similarity of the embeddings of output and reference, made by a model; with several references, the greatest",
         inputs: BOTH,
         params: &[Param {
             name: "model",

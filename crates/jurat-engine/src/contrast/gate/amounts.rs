@@ -98,7 +98,7 @@ impl Gating<'_> {
         };
         let shown = |it: f64| if limit.of_base { format!("{it:.2} times BASE") } else { what.shown(it) };
         let reason =
-            if unknown > 0 { format!("{unknown} cases without a known amount are left out") } else { String::new() };
+            if unknown > 0 { format!("{unknown} cases without a known amount are not counted") } else { String::new() };
         Ok(Found {
             value,
             bounds,

@@ -112,7 +112,7 @@ fn corrected_difference(calibration: &Calibration, found: Found, both: Confidenc
     };
     let correct = |difference: f64| calibration.figures.corrected_difference(difference, se, both);
     let Some(corrected) = correct(difference) else {
-        return undecided("the judge does not tell pass from fail".to_owned());
+        return undecided("the judge does not distinguish pass from fail".to_owned());
     };
     let points = |it: f64| format!("{:+.1} points", it * 100.0).replace('-', "−");
     let bounds = bounds_of(Some(corrected.interval));

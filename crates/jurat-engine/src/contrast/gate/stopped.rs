@@ -57,7 +57,7 @@ impl Gating<'_> {
         }
         let reason = match rule {
             None if is_complete => {
-                "it was looked at after every row, and nothing was decided: no risk is left for a test at the end"
+                "it was tested after every row without a decision: no error probability is left for a test at the end"
             }
             None => "nothing was decided when the run stopped",
             Some(Rule::Hopeless) => "it will hardly pass",

@@ -17,7 +17,7 @@ pub(super) fn range(bounds: Bounds, shown: impl Fn(f64) -> String) -> String {
         (Some(low), Some(high)) => format!("between {} and {}", shown(low), shown(high)),
         (Some(low), None) => format!("at least {}", shown(low)),
         (None, Some(high)) => format!("at most {}", shown(high)),
-        (None, None) => "too few to say more".to_owned(),
+        (None, None) => "too few for a conclusion".to_owned(),
     }
 }
 

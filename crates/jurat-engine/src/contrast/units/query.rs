@@ -233,7 +233,7 @@ impl Meaning<'_> {
             };
             return Err(self.reading.problem(name, message).meant(near).into());
         };
-        let unread = || self.reading.problem(name, format!("`{path}` of some rows cannot be read any more"));
+        let unread = || self.reading.problem(name, format!("`{path}` of some rows can no longer be read"));
         let base = self.tables[0].values(path)?.ok_or_else(unread)?;
         let new = self.tables[1].values(path)?.ok_or_else(unread)?;
         let all: Vec<String> = base.texts().iter().chain(new.texts()).cloned().collect();

@@ -36,7 +36,7 @@ impl Reading<'_> {
             let near = nearest(&value.text, texts.iter().map(String::as_str)).map(quoted_value);
             let shown = listed_all(texts.iter().take(20).map(String::as_str));
             let message = match texts.is_empty() {
-                true => format!("there is no {what} at all"),
+                true => format!("the run has no {what} here"),
                 false => format!("there is no {what} `{}`; there are {shown}", value.text),
             };
             return Err(self.problem(value, message).meant(near));

@@ -143,7 +143,9 @@ impl Reader<'_> {
         let start = self.at;
         if self.take("-") {
             if self.rest().is_empty() || self.rest().starts_with(char::is_whitespace) {
-                return Err(self.problem(start..self.at, "`-` stands before what is left out, without a space"));
+                return Err(
+                    self.problem(start..self.at, "`-` directly precedes the term that it excludes, without a space")
+                );
             }
             self.depth += 1;
             if self.depth > DEEPEST {
@@ -386,7 +388,7 @@ mod tests {
         read("task=failed", "`task` takes a name: `task:NAME=VALUE` at character 1");
         read("task:tone", "`=` or another comparison must follow `task:tone` at character 1");
         read("\"open", "a `\"` without its end at character 1");
-        read("- a", "`-` stands before what is left out, without a space at character 1");
+        read("- a", "`-` directly precedes the term that it excludes, without a space at character 1");
         read(&"(".repeat(200), "more parentheses than can be meant at character 101");
         read(&("-".repeat(100_000) + "a"), "more `-` than can be meant at character 101");
         read(&"-(".repeat(200), "more `-` than can be meant at character 101");

@@ -86,7 +86,7 @@ impl Expr {
                 Ok(Val::Map(members.iter().map(member).collect::<Result<Map<'static>, Fault>>()?))
             }
             Made::Name(name) | Made::Call { name, .. } | Made::Subscript { name, .. } => {
-                Err(Fault::new(self.line, format!("what `{name}` stands for is known only by running it")))
+                Err(Fault::new(self.line, format!("the value of `{name}` is known only by running the code")))
             }
             Made::Either(..) => Err(Fault::new(self.line, "a value that is known only by running it")),
         }
