@@ -1,7 +1,5 @@
 //! Lines about scores.
 
-use std::collections::BTreeMap;
-
 use super::line::{About, Effect, Line, Method, word_of};
 use super::sample::{Clustering, reach, share};
 use crate::statistics::{Confidence, Word, cluster_mean, joined, sign_flip, wilcoxon};
@@ -60,7 +58,7 @@ impl ScoreLine {
         let ranks = wilcoxon(&self.differences);
         let (p, test) = match test {
             ScoreTest::Wilcoxon => (found.map(|_| ranks.p()), "wilcoxon"),
-            ScoreTest::SignFlip => match sign_flip(&self.sums()) {
+            ScoreTest::SignFlip => match sign_flip(&clusters.sums(self.differences.iter().copied())) {
                 Some(flips) => (found.map(|_| flips.mid_p), "sign_flip_mid_p"),
                 None => (found.and_then(|it| it.p()), "student"),
             },
@@ -92,16 +90,6 @@ impl ScoreLine {
             se,
             ..Line::empty(about)
         }
-    }
-
-    /// The sums of the clusters.
-    fn sums(&self) -> Vec<f64> {
-        if !self.clustering.is_shared() {
-            return self.differences.clone();
-        }
-        let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
-        self.differences.iter().zip(&self.clusters).for_each(|(it, cluster)| *sums.entry(*cluster).or_default() += it);
-        sums.into_values().collect()
     }
 
     fn d_z(&self) -> Option<f64> {

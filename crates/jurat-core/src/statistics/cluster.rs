@@ -44,7 +44,7 @@ impl Clusters {
     }
 
     /// The values of each cluster, added up.
-    pub(super) fn sums(&self, values: impl Iterator<Item = f64>) -> Vec<f64> {
+    pub(crate) fn sums(&self, values: impl Iterator<Item = f64>) -> Vec<f64> {
         let values: Vec<f64> = values.collect();
         self.gathered(&values).iter().map(|it| it.sum).collect()
     }
@@ -60,6 +60,9 @@ impl Clusters {
     }
 }
 
+/// The share of what was added up that rounding may leave of values that cancel out.
+const ROUNDING: f64 = 1e-13;
+
 /// One cluster.
 #[derive(Debug, Clone, Copy)]
 struct Gathered {
@@ -71,17 +74,16 @@ struct Gathered {
 
 impl Gathered {
     fn of(values: &[f64], members: &[usize]) -> Gathered {
-        Gathered {
-            sum: sum(members.iter().map(|ix| values[*ix])),
-            size: members.len() as f64,
-            spread: sum(members.iter().map(|ix| values[*ix].abs())),
-        }
+        let spread = sum(members.iter().map(|ix| values[*ix].abs()));
+        let total = sum(members.iter().map(|ix| values[*ix]));
+        // Values such as 1 - 1/3 are rounded, so those that cancel out leave a little, which a test of signs would count as a difference.
+        Gathered { sum: if total.abs() <= ROUNDING * spread { 0.0 } else { total }, size: members.len() as f64, spread }
     }
 
     /// What the cluster adds to the residuals of a mean; what rounding alone would leave counts as none.
     fn residual(&self, mean: f64) -> f64 {
         let residual = self.sum - self.size * mean;
-        if residual.abs() <= 1e-13 * (self.spread + self.size * mean.abs()) { 0.0 } else { residual }
+        if residual.abs() <= ROUNDING * (self.spread + self.size * mean.abs()) { 0.0 } else { residual }
     }
 }
 

@@ -170,7 +170,7 @@ fn a_judge_that_guesses_corrects_nothing() {
     let found = measured(&passing(&verdicts, true), &Scale::PassFail, &[400, 400], false);
     let corrected = found.corrected.expect("a task that passes or fails has one");
     assert_eq!(corrected.rate, None);
-    assert!(corrected.reason.expect("a reason").contains("does not tell pass from fail"));
+    assert!(corrected.reason.expect("a reason").contains("does not distinguish pass from fail"));
 }
 
 #[test]

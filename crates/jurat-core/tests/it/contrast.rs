@@ -77,6 +77,26 @@ fn close(one: Option<f64>, other: Option<f64>) -> bool {
     }
 }
 
+/// Thirds are rounded, so the order of the cases says what is left of a sum that is 0.
+#[test]
+fn differences_that_cancel_out_in_a_cluster_are_no_difference() {
+    let pairs = [(2.0 / 3.0, 1.0), (1.0, 1.0 / 3.0), (0.0, 2.0 / 3.0), (1.0 / 3.0, 0.0)];
+    for turn in 0..pairs.len() {
+        for is_reversed in [false, true] {
+            let mut order = pairs;
+            order.rotate_left(turn);
+            if is_reversed {
+                order.reverse();
+            }
+            let mut line = ScoreLine::new(Clustering::Clustered);
+            order.iter().for_each(|(base, new)| line.add(Some(*base), Some(*new), 1));
+            line.add(Some(1.0), Some(1.0), 2);
+            let line = line.finish(About::Score { task: "depth".to_owned() }, Confidence::USUAL, ScoreTest::SignFlip);
+            assert!(line.p.is_none_or(|it| it == 1.0), "{order:?}: {line:?}");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn swapping_sides_flips_signs(units in units(3)) {

@@ -338,7 +338,7 @@ fn a_class_that_would_have_to_run_says_where() {
         ),
         (
             "    b: str = VerifiedField(description='', ground_truth=TRUTH, verify_with=ExactMatch())\n",
-            "line 3: what `TRUTH` stands for is known only by running it",
+            "line 3: the value of `TRUTH` is known only by running the code",
         ),
         (
             "    b: str = VerifiedField(description=f'{x}', ground_truth=1, verify_with=ExactMatch())\n",
@@ -360,7 +360,7 @@ fn a_class_that_would_have_to_run_says_where() {
             "    b: str = VerifiedField(description='', ground_truth=1, verify_with=ExactMatch(), default='x')\n",
             "line 3: `default` of `VerifiedField` is not known here",
         ),
-        ("    model_config = {}\n", "line 3: `model_config` is set to something that only running it would tell"),
+        ("    model_config = {}\n", "line 3: `model_config` is set to a value that is known only by running the code"),
         ("    b: str\n", "line 3: `b` has no value that can be read"),
         ("    b: str = 'x\n", "line 3: a text that is never closed"),
     ] {
