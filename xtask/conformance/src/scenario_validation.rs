@@ -1,5 +1,6 @@
 //! Scenarios built step by step, conditions in short form, and checkpoints.
 
+use jurat_core::compat::karenina;
 use jurat_core::outcome::Check;
 use jurat_core::scenario::when::{self, WhenError};
 use jurat_core::scenario::{
@@ -14,7 +15,7 @@ pub(super) fn run(case: &Val<'_>) -> Result<Answer, String> {
     let input = part(case, "input")?;
     let got = match text_part(input, "op")? {
         "build" => built(input)?,
-        "when" => with_node(part(input, "when")?, |node| stored_condition(when::read_karenina(node)))?,
+        "when" => with_node(part(input, "when")?, |node| stored_condition(karenina::read_condition(node)))?,
         "checkpoint" => match scenario(input)? {
             Ok((scenario, _)) => scenario.to_checkpoint(),
             Err(refused) => refused,
@@ -158,7 +159,7 @@ fn edge(step: &Val<'_>) -> Result<Result<Edge, &'static str>, String> {
 /// The condition of an edge, short or stored, or the kind of error that refuses it.
 pub(super) fn condition(edge: &Val<'_>) -> Result<Result<Option<Condition>, &'static str>, String> {
     match (edge.get("when"), edge.get("condition")) {
-        (Some(when), _) => with_node(when, |node| when::read_karenina(node).map_err(|it| kind(&it))),
+        (Some(when), _) => with_node(when, |node| karenina::read_condition(node).map_err(|it| kind(&it))),
         (None, Some(stored)) => with_node(stored, |node| when::read_stored(node).map_err(|_| "invalid_definition")),
         (None, None) => Ok(Ok(None)),
     }

@@ -5,6 +5,7 @@
 //! * [`purity`]: what the core may not touch.
 //! * [`unsafety`]: where `unsafe` may stand.
 //! * [`file_names`]: what a file may not be called.
+//! * [`products`]: what other products store is known in one place.
 //! * [`words`]: what names are made of.
 //! * [`features`]: what must have the features of the whole workspace.
 //!
@@ -15,6 +16,7 @@ mod features;
 mod file_names;
 mod layers;
 mod modules;
+mod products;
 mod purity;
 mod repository;
 mod tokens;

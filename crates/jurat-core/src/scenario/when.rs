@@ -9,8 +9,7 @@
 //! ```
 //!
 //! What a field is compared with decides how: a boolean by truth, text without regard to case and outer space, a number by value, a
-//! list as a set. [`read`] takes everything that jurat knows, [`read_karenina`] only what Karenina's builder takes, and
-//! [`read_stored`] what files have; each is written by one function too.
+//! list as a set. [`read`] takes everything that jurat knows, and [`read_stored`] what files have; each is written by one function too.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use jurat_format::choices;
 use jurat_format::problem::{listed, nearest};
 use jurat_format::value::{Content, Entry, Kind, Map, Node, Span, Val, Value};
 
-use super::{Callable, Condition, State, StateCheck, StatePath};
+use super::{Condition, State, StateCheck, StatePath};
 
 /// What is wrong with a condition.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,23 +53,6 @@ pub fn read(node: &Node<'_>) -> Result<Option<Condition>, Vec<WhenError>> {
     match &node.content {
         Content::Scalar(Val::Null) => Ok(None),
         _ => condition(node).map(Some),
-    }
-}
-
-/// Reads a condition in the forms of Karenina, and no others: an object with one field, a list of such, the text of code.
-pub fn read_karenina(node: &Node<'_>) -> Result<Option<Condition>, Vec<WhenError>> {
-    let check = |node: &Node<'_>| match node.entries() {
-        Some([only]) => check(&only.key, only.key_span, &only.value, &KARENINA_OPERATORS).map_err(|it| vec![it]),
-        _ => Err(vec![not_one_field(node)]),
-    };
-    match &node.content {
-        Content::Scalar(Val::Null) => Ok(None),
-        Content::Scalar(Val::Str(source)) => {
-            Ok(Some(Condition::Callable(Callable { source: Some(source.clone().into_owned()), function: None })))
-        }
-        Content::Scalar(_) => Err(vec![unsupported(node)]),
-        Content::Map(_) => check(node).map(|it| Some(it.into())),
-        Content::List(items) => collected(items.iter().map(check)).map(|it| Some(Condition::Checks(it))),
     }
 }
 
@@ -149,7 +131,7 @@ pub fn write(condition: &Condition) -> Value {
     }
 }
 
-/// The condition as files of Karenina have it; null for code, whose text stands under a key of its own.
+/// The condition as it is stored; null for code, whose text stands under a key of its own.
 pub fn write_stored(condition: &Condition) -> Value {
     match condition {
         Condition::Check(check) => write_stored_check(check),
@@ -207,9 +189,6 @@ fn keyed(key: &'static str, value: Value) -> Value {
     Val::Map([(key, value)].into_iter().collect::<Map<'static>>())
 }
 
-/// The operators of Karenina.
-const KARENINA_OPERATORS: [&str; 5] = ["gte", "gt", "lte", "lt", "eq"];
-
 /// The operators of jurat.
 const OPERATORS: [&str; 9] = ["gte", "gt", "lte", "lt", "eq", "neq", "in", "contains", "not"];
 
@@ -251,7 +230,7 @@ fn member(entry: &Entry<'_>) -> Result<Condition, Vec<WhenError>> {
     }
 }
 
-/// A field and what it must be; operators beyond Karenina's become conditions of several checks.
+/// A field and what it must be; operators that state checks do not have become conditions of several checks.
 fn of_field(field: &str, span: Span, value: &Node<'_>) -> Result<Condition, WhenError> {
     let beyond = match value.entries() {
         Some([only]) => Some((&*only.key, &only.value)),
@@ -277,8 +256,13 @@ fn of_field(field: &str, span: Span, value: &Node<'_>) -> Result<Condition, When
     }
 }
 
-/// One check, in the forms of Karenina.
-fn check(field: &str, span: Span, value: &Node<'_>, known: &[&'static str]) -> Result<StateCheck, WhenError> {
+/// One check, with one of these operators.
+pub(crate) fn check(
+    field: &str,
+    span: Span,
+    value: &Node<'_>,
+    known: &[&'static str],
+) -> Result<StateCheck, WhenError> {
     let Some(operators) = value.entries() else { return Ok(inferred(field, value.to_val().into_owned())) };
     let [only] = operators else {
         let message = match operators {
@@ -332,7 +316,7 @@ fn comparison(name: &str) -> Operator {
 enum Strictness {
     /// They are mistakes.
     Strict,
-    /// They are ignored, as in Karenina.
+    /// They are ignored.
     Lenient,
 }
 
@@ -445,7 +429,7 @@ pub(crate) fn expression(
 }
 
 /// Every value, or every error.
-fn collected<T>(results: impl Iterator<Item = Result<T, Vec<WhenError>>>) -> Result<Vec<T>, Vec<WhenError>> {
+pub(crate) fn collected<T>(results: impl Iterator<Item = Result<T, Vec<WhenError>>>) -> Result<Vec<T>, Vec<WhenError>> {
     let (mut values, mut errors) = (Vec::new(), Vec::new());
     for result in results {
         match result {
@@ -466,7 +450,7 @@ fn bad(span: Span, message: String) -> WhenError {
     WhenError { kind: WhenErrorKind::BadCondition, span, message, help: None }
 }
 
-fn not_one_field(node: &Node<'_>) -> WhenError {
+pub(crate) fn not_one_field(node: &Node<'_>) -> WhenError {
     match node.entries() {
         Some([]) => bad(node.span, "a condition without a field".to_owned())
             .help("leave `when` out for an edge without a condition".to_owned()),
@@ -479,7 +463,7 @@ fn not_one_field(node: &Node<'_>) -> WhenError {
     }
 }
 
-fn unsupported(node: &Node<'_>) -> WhenError {
+pub(crate) fn unsupported(node: &Node<'_>) -> WhenError {
     let message = format!("{} is not a condition", node.phrase());
     let help = match node.as_str() {
         Some(text) => format!("an expression is written `{{cel: {}}}`", Val::from(text)),

@@ -182,10 +182,10 @@ fn put_rubric(map: &mut Members, traits: Option<&Vec<Trait>>) {
     }
 }
 
-/// Models by name, or as Karenina wrote them.
+/// Models by name, or as they were stored.
 fn put_models(map: &mut Members, models: &ModelOverride, stored: &Map<'static>) {
-    let model = |key: &'static str, of_karenina: &str, name: Option<&String>| {
-        let value = stored.get(of_karenina).cloned().or_else(|| name.map(|it| Val::from(it.clone())));
+    let model = |key: &'static str, stored_name: &str, name: Option<&String>| {
+        let value = stored.get(stored_name).cloned().or_else(|| name.map(|it| Val::from(it.clone())));
         value.map(|it| (key, it))
     };
     let members = [

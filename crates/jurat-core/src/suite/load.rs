@@ -6,7 +6,7 @@ use jurat_format::codes;
 use jurat_format::problem::{Problem, Problems};
 use jurat_format::reader::Reading;
 use jurat_format::source::{Files, Sources};
-use jurat_format::value::{Node, SourceId, Span, Spanned};
+use jurat_format::value::{Node, SourceId, Span};
 use jurat_format::yaml::read_tree;
 
 use super::{Suite, calls, cases, head, sections};
@@ -156,24 +156,16 @@ impl Loading<'_> {
 }
 
 impl Loading<'_> {
-    /// Reads a file that a peer has written: a checkpoint with scenarios, or the dump of one. Answers whether it is such a file.
+    /// Reads a file that another program has written. Answers whether it is such a file.
     fn stored(&mut self, node: &Node<'_>, is_main: bool) -> bool {
-        let Some(scenarios) = stored::parts_of_checkpoint(node).or(stored::is_dump(node).then(|| vec![node])) else {
-            return false;
-        };
+        let Some(file) = stored::stored_file(&mut self.reading, node) else { return false };
         if is_main {
-            self.suite.head = node.entries().and_then(|it| it.first()).map(|it| it.key_span);
-            let name = node.get("name").and_then(|it| Some(Spanned::new(it.as_str()?.to_owned(), it.span)));
-            self.suite.name = name.filter(|it| !it.value.is_empty());
+            (self.suite.head, self.suite.name) = (file.head, file.name);
         }
-        if scenarios.is_empty() {
-            let problem = Problem::new(&codes::NOT_SUPPORTED, "a checkpoint without scenarios");
-            let problem = problem.at(node.get("@type").unwrap_or(node).span, "holds questions, or nothing");
-            self.reading
-                .problem(problem.help("jurat reads the scenarios of a checkpoint; questions go into `records`"));
+        if file.scenarios.is_empty() {
             self.suite.lost.add_file();
         }
-        for scenario in scenarios {
+        for scenario in file.scenarios {
             cases::add_scenario(&mut self.reading, &mut self.suite, None, scenario);
         }
         true

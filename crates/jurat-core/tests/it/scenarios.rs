@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use jurat_core::compat::karenina;
 use jurat_core::scenario::structure::{Flaw, flaws};
 use jurat_core::scenario::when::{self, Bound, WhenError};
 use jurat_core::scenario::{
@@ -43,7 +44,7 @@ fn reads(text: &str, expected: &str) {
 
 #[track_caller]
 fn seed_reads(text: &str, expected: &str) {
-    assert_eq!(condition(when::read_karenina, text), expected, "{text}");
+    assert_eq!(condition(karenina::read_condition, text), expected, "{text}");
 }
 
 fn check_of(field: &str, expected: &str, verify_with: &str) -> String {

@@ -1,8 +1,9 @@
 //! Scenarios as Karenina stores them.
 
+use jurat_core::compat::karenina;
 use jurat_core::scenario::Scenario;
 use jurat_format::source::Sources;
-use jurat_format::value::{Map, SourceId, Val, json_node};
+use jurat_format::value::{SourceId, json_node};
 
 use crate::{Error, Problems, Value};
 
@@ -29,7 +30,5 @@ pub fn from_checkpoint(text: &str) -> Result<Vec<Scenario>, Error> {
 
 /// A checkpoint with these scenarios.
 pub fn to_checkpoint<'s>(scenarios: impl IntoIterator<Item = &'s Scenario>) -> Value {
-    let parts: Val<'static> = scenarios.into_iter().map(Scenario::to_checkpoint).collect();
-    let members = [("@type", Val::from("DataFeed")), ("hasPart", parts)];
-    Value(Val::Map(members.into_iter().collect::<Map<'static>>()))
+    Value(karenina::checkpoint(scenarios))
 }

@@ -7,10 +7,11 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use jurat_format::codes;
 use jurat_format::problem::{Problem, Problems};
 use jurat_format::reader::Reading;
 use jurat_format::source::{Files, ReadError, Sources};
-use jurat_format::value::{Content, Entry, Map, Node, Spanned, Val, Value};
+use jurat_format::value::{Content, Entry, Map, Node, Span, Spanned, Val, Value};
 
 use super::question_id::question_id;
 use crate::scenario::text::{self, ScenarioText};
@@ -37,6 +38,9 @@ const RENAMED: [(&str, &str); 10] = [
 
 /// What Karenina has no place for.
 const BEYOND: &str = "jurat";
+
+/// The type of a checkpoint.
+const CHECKPOINT: &str = "DataFeed";
 
 /// How the name of a scenario's type ends.
 const SCENARIO: &str = "Scenario";
@@ -120,11 +124,37 @@ fn filtered(members: &Map<'static>, is_wanted: impl Fn(&(&str, &Value)) -> bool)
     members.iter().filter(|it| is_wanted(it)).map(|(key, value)| (key.to_owned(), value.clone())).collect()
 }
 
+/// A checkpoint with these scenarios.
+pub fn checkpoint<'s>(scenarios: impl IntoIterator<Item = &'s Scenario>) -> Value {
+    let parts: Value = scenarios.into_iter().map(Scenario::to_checkpoint).collect();
+    Val::Map([("@type", Val::from(CHECKPOINT)), ("hasPart", parts)].into_iter().collect())
+}
+
+/// What a file of Karenina has.
+pub(crate) struct StoredFile<'n, 'a> {
+    pub(crate) head: Option<Span>,
+    pub(crate) name: Option<Spanned<String>>,
+    pub(crate) scenarios: Vec<&'n Node<'a>>,
+}
+
+/// Reads a file that Karenina has written: a checkpoint, or the dump of a scenario. `None` when it is something else.
+pub(crate) fn stored_file<'n, 'a>(reading: &mut Reading<'_>, node: &'n Node<'a>) -> Option<StoredFile<'n, 'a>> {
+    let scenarios = parts_of_checkpoint(node).or(is_dump(node).then(|| vec![node]))?;
+    let head = node.entries().and_then(|it| it.first()).map(|it| it.key_span);
+    let name = node.get("name").and_then(|it| Some(Spanned::new(it.as_str()?.to_owned(), it.span)));
+    if scenarios.is_empty() {
+        let problem = Problem::new(&codes::NOT_SUPPORTED, "a checkpoint without scenarios");
+        let problem = problem.at(node.get("@type").unwrap_or(node).span, "holds questions, or nothing");
+        reading.problem(problem.help("jurat reads the scenarios of a checkpoint; questions go into `records`"));
+    }
+    Some(StoredFile { head, name: name.filter(|it| !it.value.is_empty()), scenarios })
+}
+
 /// The scenarios of a checkpoint; `None` when it is none.
-pub(crate) fn parts_of_checkpoint<'n, 'a>(node: &'n Node<'a>) -> Option<Vec<&'n Node<'a>>> {
+fn parts_of_checkpoint<'n, 'a>(node: &'n Node<'a>) -> Option<Vec<&'n Node<'a>>> {
     let kind = node.get("@type").and_then(Node::as_str)?;
     match kind {
-        "DataFeed" => {
+        CHECKPOINT => {
             let parts = node.get("hasPart").and_then(Node::as_list).unwrap_or(&[]);
             Some(parts.iter().filter(|it| is_scenario(it)).collect())
         }
@@ -133,12 +163,12 @@ pub(crate) fn parts_of_checkpoint<'n, 'a>(node: &'n Node<'a>) -> Option<Vec<&'n 
 }
 
 /// Whether an object is the dump of a scenario, rather than a suite.
-pub(crate) fn is_dump(node: &Node<'_>) -> bool {
+fn is_dump(node: &Node<'_>) -> bool {
     ["name", "nodes", "edges", "entry_node"].iter().all(|it| node.get(it).is_some())
 }
 
 /// A scenario of a checkpoint under the names of the dump, each part at its place; `None` when it is none.
-pub(crate) fn plain<'a>(node: &Node<'a>) -> Option<Node<'a>> {
+fn plain<'a>(node: &Node<'a>) -> Option<Node<'a>> {
     is_scenario(node).then(|| {
         changed(node, |entry| match &*entry.key {
             "nodes" => Some(Entry { value: members(&entry.value, plain_node), ..entry.clone() }),
@@ -443,7 +473,7 @@ fn models(models: &ModelOverride, node: &ScenarioNode) -> Value {
 }
 
 /// A model of which only the name is known.
-pub(crate) fn model_named(name: &str) -> Value {
+fn model_named(name: &str) -> Value {
     let (provider, model) = name.split_once('/').unwrap_or(("", name));
     let members = [
         ("id", Val::from(name.to_owned())),

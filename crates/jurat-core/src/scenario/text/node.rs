@@ -218,7 +218,7 @@ fn read(reading: &mut Reading<'_>, key: Option<Spanned<String>>, node: &Node<'_>
         return;
     };
     let Rest { mut node, template, rubric, agent_identity, state_update } = rest;
-    // A template class of Karenina is used when its fields can be read without running it.
+    // A template class is used when its fields can be read without running it.
     if node.template.is_none() && template.is_none() && fields.key_span(&TEMPLATE).is_none() {
         let source = question.stored.get(ANSWER_TEMPLATE.key.name).and_then(Val::as_str);
         node.template = source.and_then(|it| Template::from_python_source(it).ok());
@@ -355,9 +355,10 @@ fn rest(reading: &mut Reading<'_>, fields: &Fields<'_, '_>, text: &mut ScenarioT
         Some(Named::Inline(traits)) => node.rubric = Some(traits),
         None => {}
     }
-    let of_karenina = fields.node(&QUESTION).and_then(|it| it.get(QUESTION_RUBRIC.key.name)).filter(|it| !it.is_null());
+    let stored_rubric =
+        fields.node(&QUESTION).and_then(|it| it.get(QUESTION_RUBRIC.key.name)).filter(|it| !it.is_null());
     if fields.node(&RUBRIC).is_none()
-        && let Some(it) = of_karenina
+        && let Some(it) = stored_rubric
     {
         node.rubric = rubric::read(reading, &QUESTION_RUBRIC.quoted(), it);
     }
@@ -421,9 +422,9 @@ pub(crate) struct Models {
     pub(crate) models: ModelOverride,
     /// The names with their places.
     pub(crate) names: Vec<Spanned<String>>,
-    /// The system message of the subject, which Karenina stores with the model.
+    /// The system message of the subject, which other programs store with the model.
     pub(crate) system: Option<String>,
-    /// What else Karenina stores.
+    /// What else they store.
     pub(crate) stored: Map<'static>,
 }
 
@@ -434,7 +435,7 @@ fn read_models(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Mo
         let Some(node) = fields.node(&key) else { continue };
         let is_subject = key.name() == SUBJECT.name();
         let model = match node.entries() {
-            Some(_) => karenina_model(reading, key.name(), node),
+            Some(_) => stored_model(reading, key.name(), node),
             None => reading.text(&key.quoted(), node),
         };
         if node.entries().is_some() {
@@ -449,11 +450,11 @@ fn read_models(reading: &mut Reading<'_>, _: &str, node: &Node<'_>) -> Option<Mo
     Some(read)
 }
 
-/// The keys of Karenina's model that jurat uses, and those that only say what the others say.
+/// The keys of a stored model that jurat uses, and those that only say what the others say.
 const USED: [&str; 5] = ["id", "model_provider", "model_name", "interface", "system_prompt"];
 
-/// `provider/model` of a model as Karenina stores it.
-fn karenina_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<Spanned<String>> {
+/// `provider/model` of a model that another program stored.
+fn stored_model(reading: &mut Reading<'_>, role: &str, node: &Node<'_>) -> Option<Spanned<String>> {
     let said = |name: &str| node.get(name).and_then(Node::as_str).filter(|it| !it.is_empty());
     let Some(name) = said("model_name") else {
         let message = format!("the model of `{role}` needs `model_name`");
