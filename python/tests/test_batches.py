@@ -56,7 +56,7 @@ def test_tasks_have_the_results_of_a_run() -> None:
     table = SUITE.run(ROWS).to_arrow(details=True).select(columns)
     batch = jurat.evaluate_batch(SUITE, TABLE, keep="all")
     assert batch.select(columns).to_pylist() == table.to_pylist()
-    assert len(batch.schema.names) == 25
+    assert len(batch.schema.names) == 28
 
 
 def test_models_are_asked_about_batches() -> None:

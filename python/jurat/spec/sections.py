@@ -53,7 +53,7 @@ class Model(Part):
         max_tokens: Maximum number of output tokens of a reply.
         seed: The seed of sampling.
         reasoning: How much the model thinks before it answers: an effort, or `{ effort }` or `{ budget }`; default: as the provider does.
-        logprobs: Asks for the probability of each token of a reply, with this number of other likely tokens in its place, 0 to 20.
+        logprobs: Requests the log probability of each token of a reply, with this number of alternatives, 0 to 20.
         extra: Further members of each request, by the provider's names.
         price: What tokens cost, for budgets and reports; default: that of the file of `prices`, else the built-in price.
         structured: How the endpoint is sent the schema of a reply; default: as the provider documents it.
@@ -176,7 +176,7 @@ class Agent(Part):
     """A program that is given tasks, for `agents`.
 
     Args:
-        description: What it is, for readers of the suite; stored and not used.
+        description: A description for readers of the suite; stored and not used.
         runner: Which kind of agent it is; default: `command` or `call`, whichever key is given.
         command: A program and its arguments, for the runner `command`.
         call: A function of the program that runs the suite, by its name, for the runner `call`.
