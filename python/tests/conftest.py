@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import subprocess
+import sysconfig
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+
+# Polars and its types are not for interpreters without a global lock, and these tests need them.
+if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    collect_ignore = [f"test_{it}.py" for it in ("calibration", "comparison", "data", "examples", "guides", "notebook", "reference", "tables")]
 
 
 @pytest.fixture(autouse=True)

@@ -53,7 +53,7 @@ impl Release {
 
     fn build(&self) -> Result<(), Failure> {
         self.clear()?;
-        self.take(&python::published()?)?;
+        self.take(&python::published(None)?)?;
         archive::write(&python::command()?, &self.version, &self.folder)?;
         self.write("jurat", "cdx.json", &bill::of(&self.metadata, &checksums()?)?)?;
         self.sum()?;

@@ -24,10 +24,11 @@ pub const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 /// The published wheel has fewer bytes.
 const MOST_BYTES: u64 = 15_000_000;
 
-/// The wheel as it is published, for Pythons of the systems that [`PLATFORM`] names.
-pub fn published() -> Result<PathBuf, Failure> {
+/// The wheel as it is published, for Pythons of the systems that [`PLATFORM`] names: all that have the stable interface, or the free-threaded one that is given.
+pub fn published(free_threaded: Option<&str>) -> Result<PathBuf, Failure> {
     let environment = packing()?;
-    let wheel = wheel(&environment, Build::Published)?;
+    let target = free_threaded.map(FreeThreaded::required).transpose()?;
+    let wheel = wheel(&environment, Build::Published, target.as_ref())?;
     repack(&environment, &wheel)?;
     check_platform(&environment, &wheel)?;
     check_size(&wheel)?;
@@ -112,7 +113,8 @@ fn check_size(wheel: &Path) -> Result<(), Failure> {
 /// built first.
 pub fn test(python: &str) -> Result<(), Failure> {
     let environment = environment_for(python)?;
-    install(&environment, &wheel(&environment, Build::Tested)?)?;
+    let target = FreeThreaded::of(python)?;
+    install(&environment, &wheel(&environment, Build::Tested, target.as_ref())?)?;
     tested(&environment, "python", &[])
 }
 
@@ -121,7 +123,7 @@ pub fn installed_for_folder(name: &str, folder: &str, given: Option<&Path>) -> R
     let environment = environment_for_folder(name, folder)?;
     match given {
         Some(wheel) => install(&environment, wheel)?,
-        None => install(&environment, &wheel(&environment, Build::Tested)?)?,
+        None => install(&environment, &wheel(&environment, Build::Tested, None)?)?,
     }
     Ok(environment)
 }
@@ -181,8 +183,54 @@ impl Build {
     }
 }
 
+/// An interpreter without a global lock. It has no stable interface before Python 3.15, so each version needs a module of its own.
+struct FreeThreaded {
+    python: String,
+    /// `3.14`
+    version: String,
+}
+
+/// What the tests need and cannot have there: it has no wheel for these interpreters, and building it takes a toolchain of its own.
+const NOT_FREE_THREADED: &str = "polars";
+
+impl FreeThreaded {
+    /// The interpreter, if it is one.
+    fn of(python: &str) -> Result<Option<FreeThreaded>, Failure> {
+        const ASKED: &str = "import sys, sysconfig; print(sysconfig.get_config_var('Py_GIL_DISABLED') or 0, '%d.%d' % sys.version_info[:2])";
+        program::ensure(python)?;
+        let said = program::output(Command::new(python).args(["-c", ASKED]))?;
+        let version = said.trim().strip_prefix("1 ");
+        Ok(version.map(|it| FreeThreaded { python: python.to_owned(), version: it.to_owned() }))
+    }
+
+    fn required(python: &str) -> Result<FreeThreaded, Failure> {
+        let found = FreeThreaded::of(python)?;
+        found
+            .ok_or_else(|| Failure::new(format!("`{python}` is not free-threaded; the wheel without a word is for it")))
+    }
+
+    /// What `PyO3` needs to know of it, in place of `pyo3.txt`.
+    fn config(&self) -> String {
+        let version = &self.version;
+        format!(
+            "implementation=CPython\nversion={version}\nshared=true\ntarget_abi=CPython-free_threaded-{version}\nsuppress_build_script_link_lines=true\n"
+        )
+    }
+
+    /// Has maturin build for it: maturin looks at the interpreter itself, and cargo reads what `PyO3` needs from a file, because its configuration names `pyo3.txt`.
+    fn add_to(&self, maturin: &mut Command) -> Result<(), Failure> {
+        let file = program::target_directory().join(format!("pyo3-{}t.txt", self.version));
+        let written = fs::write(&file, self.config());
+        written.map_err(|error| Failure::new(format!("cannot write {}: {error}", file.display())))?;
+        let value = format!("env.PYO3_CONFIG_FILE.value={:?}", file.display().to_string());
+        maturin.args(["--config", &value, "--config", "env.PYO3_CONFIG_FILE.relative=false"]);
+        maturin.args(["--no-default-features", "--interpreter", &self.python]).env_remove("PYO3_CONFIG_FILE");
+        Ok(())
+    }
+}
+
 /// Builds the wheel.
-fn wheel(environment: &Path, build: Build) -> Result<PathBuf, Failure> {
+fn wheel(environment: &Path, build: Build, target: Option<&FreeThreaded>) -> Result<PathBuf, Failure> {
     let profile = build.profile();
     let directory = program::target_directory().join("wheels").join(profile);
     let cannot = |error: io::Error| Failure::new(format!("cannot prepare {}: {error}", directory.display()));
@@ -192,6 +240,9 @@ fn wheel(environment: &Path, build: Build) -> Result<PathBuf, Failure> {
     }
     let mut maturin = Command::new(environment.join("bin/maturin"));
     maturin.args(["build", "--locked", "--profile", profile]).args(build.options()).arg("--out").arg(&directory);
+    if let Some(target) = target {
+        target.add_to(&mut maturin)?;
+    }
     maturin.current_dir(program::root()).env("VIRTUAL_ENV", environment);
     // Zig is a package of the environment, which maturin starts with the `python3` that it finds.
     maturin.env("PATH", program::path_with(&[environment.join("bin")])?);
@@ -210,7 +261,7 @@ pub fn measured(given: Option<&Path>) -> Result<PathBuf, Failure> {
 pub fn measured_in(environment: PathBuf, given: Option<&Path>) -> Result<PathBuf, Failure> {
     match given {
         Some(wheel) => install(&environment, wheel)?,
-        None => install(&environment, &wheel(&environment, Build::Measured)?)?,
+        None => install(&environment, &wheel(&environment, Build::Measured, None)?)?,
     }
     Ok(environment)
 }
@@ -232,9 +283,10 @@ fn environment_for(python: &str) -> Result<PathBuf, Failure> {
     environment_with(python, &folder, &program::root().join(REQUIREMENTS))
 }
 
-/// `python-3.13.0` of what `sys.version` says.
+/// `python-3.13.0` of what `sys.version` says, and `python-3.14.0t` of a free-threaded one.
 fn folder_name(version: &str) -> String {
-    format!("python-{}", version.split_whitespace().next().unwrap_or("unknown"))
+    let threads = if version.contains("free-threading") { "t" } else { "" };
+    format!("python-{}{threads}", version.split_whitespace().next().unwrap_or("unknown"))
 }
 
 /// An environment of this name, with the packages that a file lists.
@@ -247,9 +299,17 @@ fn environment_with(python: &str, name: &str, requirements: &Path) -> Result<Pat
     let list = fs::read_to_string(requirements);
     let list = list.map_err(|error| Failure::new(format!("cannot read {}: {error}", requirements.display())))?;
     let what = format!("what {} lists", requirements.display());
+    let is_free_threaded = FreeThreaded::of(python)?.is_some();
     installed(&environment, &what, &(python_version(python)? + &list), || {
         make_environment(python, &environment)?;
-        run_pip(pip(&environment).arg("--requirement").arg(requirements))
+        if !is_free_threaded {
+            return run_pip(pip(&environment).arg("--requirement").arg(requirements));
+        }
+        let reduced = environment.join("requirements.txt");
+        let lines = list.lines().filter(|it| !it.starts_with(NOT_FREE_THREADED)).map(|it| it.to_owned() + "\n");
+        let written = fs::write(&reduced, lines.collect::<String>());
+        written.map_err(|error| Failure::new(format!("cannot write {}: {error}", reduced.display())))?;
+        run_pip(pip(&environment).arg("--requirement").arg(&reduced))
     })?;
     Ok(environment)
 }
@@ -261,6 +321,7 @@ mod tests {
     #[test]
     fn an_interpreter_has_a_folder_of_its_own() {
         assert_eq!(folder_name("3.13.0 (main, Oct  8 2024) [GCC 12.2.0]\n"), "python-3.13.0");
+        assert_eq!(folder_name("3.14.7 free-threading build (main) [GCC 12.2.0]\n"), "python-3.14.7t");
     }
 
     #[test]
