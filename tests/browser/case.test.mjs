@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 
 import { LEFT } from "./fixtures.mjs";
-import { everyPage, text } from "./pages.mjs";
+import { everyPage, leaves, plain, shownText, text } from "./pages.mjs";
 
 export const tests = [
   ["23 on a narrow screen the letters of a graph can be read, and the page does not scroll sideways", readableGraph],
@@ -33,16 +33,6 @@ export const tests = [
 
 const encoded = encodeURIComponent;
 
-/** Texts of a JSON value that a reader would miss. Digests, names of members and moments are for programs. */
-function leaves(value, key = "") {
-  if (Array.isArray(value)) return value.flatMap((it) => leaves(it, key));
-  if (value !== null && typeof value === "object") return Object.entries(value).flatMap(([name, it]) => leaves(it, name));
-  const isForPeople = typeof value === "string" && ["message", "explanation", "expected", "found", "text", "reason", "problem", "description"].includes(key);
-  return isForPeople && value.trim().length > 2 ? [value] : [];
-}
-
-const plain = (it) => it.replace(/[\s\u2400-\u2426]+/gu, " ").trim();
-
 async function explained(visit) {
   const project = visit.fixtures.gallery;
   const viewer = await visit.bench.viewer("gallery");
@@ -54,7 +44,7 @@ async function explained(visit) {
       const { tasks } = await viewer.json(`/runs/${run}/cases/${encoded(id)}.json`);
       for (const task of tasks) {
         const page = await (await viewer.fetch(`/runs/${run}/cases/${encoded(id)}?task=${encoded(task.task)}`)).text();
-        const shown = plain(page.replace(/<[^>]*>/g, "").replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&"));
+        const shown = plain(shownText(page));
         for (const leaf of leaves(task)) {
           // Messages of ours have names in backticks, which the page shows as code.
           const wanted = plain(leaf).slice(0, 2000);

@@ -5,7 +5,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-import { text } from "./pages.mjs";
+import { leaves, plain, shownText, text } from "./pages.mjs";
 
 export const tests = [
   ["46 a file opens from disk, and its numbers, query, order, details and comparison are those of the run", opens],
@@ -13,6 +13,12 @@ export const tests = [
   ["46 orders in a file are those of the viewer, and what has no value comes last", sameOrders],
   ["46 a text is looked for in the details that a file has, and the rest is counted", textInDetails],
   ["46 it reads without script", withoutScript],
+  ["18 a case in a file has what explain --json knows of each task", explained],
+  ["20 replies of a judge in a file have their problem, their failed attempts, tokens and cost", replies],
+  ["23 a conversation in a file has its graph, the edges that turns took, and how outcomes were decided", conversation],
+  ["25 the run of an agent in a file has its events and what became of its workspace", agent],
+  ["46 --where chooses the cases of a file, which says so", chosen],
+  ["46 a file has the spread of cost, tokens and latency, unless only results are wanted", spread],
   ["46 the limits of size and number are held and told", limited],
   ["46 what is to be left out is nowhere in it", omitted],
   ["47 with --results-only the same results give the same bytes", sameBytes],
@@ -50,10 +56,10 @@ async function opens(visit) {
   await page.waitForFunction(() => document.querySelector("#count")?.textContent.startsWith("1 "));
   assert.deepEqual(await ids(), ["q-15"]);
   await page.locator("#table a.open").first().click();
-  const open = page.locator("details[open] > summary").first();
+  const open = page.locator("#details > details[open] > summary");
   await open.waitFor();
   assert.equal(await open.innerText(), "q-15");
-  assert.ok((await page.locator("details[open]").first().innerText()).includes("It brushes the reader off."));
+  assert.ok((await page.locator("#details > details[open]").innerText()).includes("It brushes the reader off."));
 
   await page.goto(page.url().replace(/#.*/, "#cases?sort=id&dir=desc"));
   await page.waitForFunction(() => document.querySelector("#table th[aria-sort=descending]"));
@@ -167,7 +173,108 @@ async function withoutScript(visit) {
   const main = await text(page, "main");
   assert.ok(main.includes("tone") && main.includes("q-15") && main.includes("Details of"), main);
   await page.locator("summary", { hasText: "q-15" }).click();
-  assert.ok((await text(page, "details[open]")).includes("It brushes the reader off."));
+  assert.ok((await text(page, "#details > details[open]")).includes("It brushes the reader off."));
+}
+
+async function explained(visit) {
+  const project = visit.fixtures.gallery;
+  const viewer = await visit.bench.viewer("gallery");
+  let n = 0;
+  for (const name of ["appliances", "capitals", "sycophancy", "agents", "evaluators"]) {
+    const run = project.runs[name];
+    const shown = plain(shownText(contents(exported(project, `explained-${name}`, run))));
+    const { cases } = await viewer.json(`/runs/${run}/cases.json`);
+    for (const { id } of cases.slice(0, 8)) {
+      const { tasks } = await viewer.json(`/runs/${run}/cases/${encodeURIComponent(id)}.json`);
+      for (const leaf of tasks.flatMap((it) => leaves(it))) {
+        const wanted = plain(leaf).slice(0, 2000);
+        assert.ok(shown.includes(wanted) || shown.includes(wanted.replaceAll("`", "")), `${name} ${id}: ${leaf}`);
+        n += 1;
+      }
+    }
+  }
+  assert.ok(n > 20, `${n} texts`);
+}
+
+/** A case of a file, open, with all that is folded in it. */
+async function opened(page, id) {
+  await page.locator("#table a.open", { hasText: id }).first().click();
+  const details = page.locator("#details > details", { has: page.locator("> summary", { hasText: id }) }).first();
+  await details.evaluate((it) => it.querySelectorAll("details").forEach((fold) => (fold.open = true)));
+  return details;
+}
+
+async function replies(visit) {
+  const { judged, journalled, amounts } = visit.fixtures;
+  const again = await opened(await visit.file(exported(judged, "again", judged.runs.first)), "again");
+  const asked = await again.innerText();
+  assert.ok(asked.includes("Is this kind? Please wait.") && asked.includes("I think it is kind."), asked);
+  assert.match(asked, /the reply is not JSON/);
+  assert.match(asked, /asked 2 times/);
+  assert.match(asked, /9 \+ 3 tokens/);
+  const failed = await opened(await visit.file(exported(journalled, "failed", journalled.runs.first)), "one");
+  assert.match(await failed.innerText(), /failed after [\d.]+ (µs|ms|s) \(.+\): .*too busy now/);
+  const priced = await opened(await visit.file(exported(amounts, "priced", amounts.runs.only)), "a-1");
+  assert.match(await priced.innerText(), /507 \+ 3 tokens · \$0\.0005/);
+}
+
+async function conversation(visit) {
+  const project = visit.fixtures.gallery;
+  const page = await visit.file(exported(project, "conversation", project.runs.sycophancy));
+  const viewer = await visit.bench.viewer("gallery");
+  const { cases } = await viewer.json(`/runs/${project.runs.sycophancy}/cases.json`);
+  const details = await opened(page, cases[0].id);
+  assert.ok((await details.locator("svg").count()) > 0, "the graph");
+  assert.ok((await details.locator(".routing li").count()) > 0, "edges that were tested");
+  assert.ok((await details.locator(".taken").count()) > 0, "edges that were taken");
+  assert.ok((await details.locator(".outcomes pre.trace").count()) > 0, "how outcomes were decided");
+  // A turn is a place of its own in the file, and going there leaves the rest as it is.
+  const n = await page.locator("#table tr[data-row]").count();
+  await details.locator("li.turn h3 a").nth(1).click();
+  assert.match(page.url(), /#case-\d+-turn-2$/);
+  assert.equal(await page.locator(new URL(page.url()).hash).count(), 1);
+  assert.equal(await page.locator("#table tr[data-row]").count(), n);
+  const ids = await page.evaluate(() => [...document.querySelectorAll("[id]")].map((it) => it.id));
+  assert.equal(new Set(ids).size, ids.length, "no id stands there twice");
+}
+
+async function agent(visit) {
+  const project = visit.fixtures.worked;
+  const details = await opened(await visit.file(exported(project, "agent", project.runs.only)), "work");
+  const events = await details.locator("li.event").allInnerTexts();
+  assert.ok(events.some((it) => it.includes("a reply")) && events.some((it) => it.includes("done")), String(events));
+  const main = await details.innerText();
+  assert.ok(main.includes("report.bin") && main.includes("zwei"), main);
+  assert.equal(await details.locator("a:not([href])").count(), 0, "what leads nowhere is no link");
+}
+
+async function chosen(visit) {
+  const project = visit.fixtures.pair;
+  const file = exported(project, "chosen", project.runs.new, "--where", "verdict:failed");
+  const page = await visit.file(file);
+  assert.equal(await text(page, "#count"), "3 of 3 cases");
+  assert.deepEqual((await page.locator("#table tr[data-row] th").allInnerTexts()).sort(), ["q-05", "q-07", "q-15"]);
+  assert.match(await text(page, "#cases .note"), /the 3 cases that verdict:failed finds, of 20 in the run/);
+  assert.match(await text(page, "#cases"), /Details of all 3 cases\./);
+  assert.ok(!contents(file).includes("q-09"), "other cases are not in it");
+  const { code, said } = project.jurat("export", project.runs.new, "--to", "html", "-o", "no.html", "--where", "verdict:fialed");
+  assert.equal(code, 2);
+  assert.match(said, /verdict:failed/);
+}
+
+async function spread(visit) {
+  const project = visit.fixtures.amounts;
+  const page = await visit.file(exported(project, "spread", project.runs.only));
+  for (const title of ["Latency of responses", "Cost of a case", "Tokens of a case"]) {
+    const section = page.locator("section", { has: page.getByRole("heading", { name: title, exact: true }) });
+    assert.equal(await section.locator("svg.columns rect.point").count() > 1, true, title);
+    await section.locator("summary").click();
+    const counts = (await section.locator("tbody td.number").allInnerTexts()).map(Number);
+    assert.equal(counts.reduce((sum, it) => sum + it, 0), 6, title);
+  }
+  const results = await visit.file(exported(project, "spread-results", project.runs.only, "--results-only"));
+  assert.equal(await results.locator("svg.columns").count(), 0);
+  assert.ok(!(await text(results, "main")).includes("$"));
 }
 
 async function limited(visit) {

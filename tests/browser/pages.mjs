@@ -35,3 +35,17 @@ function shapeOf(address) {
 export async function text(page, selector) {
   return (await page.locator(selector).first().innerText()).replaceAll("\u00a0", " ");
 }
+
+/** Texts of a JSON value that a reader would miss. Digests, names of members and moments are for programs. */
+export function leaves(value, key = "") {
+  if (Array.isArray(value)) return value.flatMap((it) => leaves(it, key));
+  if (value !== null && typeof value === "object") return Object.entries(value).flatMap(([name, it]) => leaves(it, name));
+  const isForPeople = typeof value === "string" && ["message", "explanation", "expected", "found", "text", "reason", "problem", "description"].includes(key);
+  return isForPeople && value.trim().length > 2 ? [value] : [];
+}
+
+/** A text with one space between words. */
+export const plain = (it) => it.replace(/[\s\u2400-\u2426]+/gu, " ").trim();
+
+/** What stands in markup, without its tags. */
+export const shownText = (markup) => markup.replace(/<[^>]*>/g, "").replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&");

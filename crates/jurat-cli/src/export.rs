@@ -26,7 +26,7 @@ pub(crate) struct Export {
     /// Write only this case, for formats that list cases: its id, the beginning of it, or `FILE:ROW`; may be repeated
     #[arg(long = "case", value_name = "CASE")]
     cases: Vec<String>,
-    /// Write only the cases that a query finds, for formats that list cases: `verdict:failed -group:lang=de`
+    /// Write only the cases that a query finds, for formats that list cases and for `html`: `verdict:failed -group:lang=de`
     #[arg(long = "where", value_name = "QUERY", allow_hyphen_values = true, conflicts_with = "cases")]
     query: Option<String>,
     /// Output format [default: by the extension of the file]
@@ -109,9 +109,10 @@ impl Export {
         if *format == PARQUET && self.output.is_none() && io::stdout().is_terminal() {
             return Err(Failure::Reason("Parquet is not for terminals; write it to a file with `-o FILE`".to_owned()));
         }
-        if format.holds == Holds::Run && (self.query.is_some() || !self.cases.is_empty()) {
-            let others = Format::names(|it| it.holds != Holds::Run);
-            let option = if self.query.is_some() { "--where" } else { "--case" };
+        let is_for_others = self.query.is_some() && *format != HTML;
+        if format.holds == Holds::Run && (is_for_others || !self.cases.is_empty()) {
+            let others = Format::names(|it| it.holds != Holds::Run || is_for_others && *it == HTML);
+            let option = if is_for_others { "--where" } else { "--case" };
             let reason = format!("`{}` is about the whole run; `{option}` is for {others}", format.name);
             return Err(Failure::Reason(reason));
         }

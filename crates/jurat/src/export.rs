@@ -15,7 +15,7 @@ use jurat_format::problem::listed_all;
 use jurat_report::columns::{self, Column};
 use jurat_report::{CaseWriter, MOST_CASES, MOST_FAILURES, Scope, Style, TerminalOptions, TerminalWriter};
 
-use crate::format::{Format, PageOptions};
+use crate::format::{Format, FoundCases, PageOptions};
 use crate::run::unreadable;
 use crate::{Error, Run};
 
@@ -40,6 +40,8 @@ pub struct Export<'r> {
     scope: Scope,
     columns: Vec<&'static Column>,
     page: PageOptions,
+    /// The query that found the cases.
+    query: Option<String>,
 }
 
 /// Which cases of a run are written.
@@ -73,7 +75,7 @@ impl<'r> Export<'r> {
     pub(crate) fn new(run: &'r Run) -> Export<'r> {
         let columns = columns::columns(Scope::Everything).collect();
         let page = PageOptions::default();
-        Export { run, cases: Cases::All, task: None, most: None, scope: Scope::Everything, columns, page }
+        Export { run, cases: Cases::All, task: None, most: None, scope: Scope::Everything, columns, page, query: None }
     }
 
     /// These cases only, each by its id, the beginning of it, or `FILE:ROW`. They stay in the order of the run.
@@ -105,13 +107,13 @@ impl<'r> Export<'r> {
     /// assert_eq!(table, b"record,verdict\nopen,failed\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn found_by(self, query: &str) -> Result<Export<'r>, Error> {
+    pub fn found_by(self, text: &str) -> Result<Export<'r>, Error> {
         let (view, cache) = (self.run.view(), ColumnCache::default());
         let columns = cache.of(view).map_err(unreadable)?;
-        let query = Query::parse(query, view, &columns).map_err(unreadable)?;
+        let query = Query::parse(text, view, &columns).map_err(unreadable)?;
         let query = query.map_err(|problem| Error::Usage(problem.to_string()))?;
         let found = query.all(view, &columns).map_err(unreadable)?;
-        Ok(Export { cases: Cases::Numbered(found), ..self })
+        Ok(Export { cases: Cases::Numbered(found), query: Some(text.to_owned()), ..self })
     }
 
     /// Whether cases were selected, and none fits.
@@ -165,7 +167,11 @@ impl<'r> Export<'r> {
 
     /// The same, with what holds for every format.
     pub(crate) fn page_options(&self) -> PageOptions {
-        PageOptions { results_only: self.scope == Scope::ResultsOnly, ..self.page.clone() }
+        let found = match (&self.cases, &self.query) {
+            (Cases::Numbered(cases), Some(query)) => Some(FoundCases { query: query.clone(), cases: cases.clone() }),
+            _ => self.page.found.clone(),
+        };
+        PageOptions { results_only: self.scope == Scope::ResultsOnly, found, ..self.page.clone() }
     }
 
     /// Writes it in a format.

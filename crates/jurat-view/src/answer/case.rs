@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::labelling::{self, Sent};
 use super::{Answer, Failure, Kind, Shown, Work, asked};
-use crate::page::case::{self, CasePage, Neighbours, Replicate, TaskLine};
+use crate::page::case::{self, CasePage, Neighbours, Place, Replicate, TaskLine};
 use crate::page::labelling::Labelling;
 use crate::route::{self, Form, Look, Route, VariantName};
 
@@ -22,43 +22,51 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Case) ->
     let case = meant(view, &cases, &route.variant).ok_or_else(|| no_case(shown, route))?;
     let tasks = task_lines(view, case);
     let chosen = chosen(&tasks, route)?;
-    let mut explained = match chosen {
-        Some(ix) => if_readable(view.explain(case, TaskIx(ix)))?,
-        None => None,
-    };
-    let transcript = if_readable(view.transcript(case))?;
-    if let Some(explained) = &mut explained {
-        explained.transcript = None;
-    }
     if work.form == Form::Json {
         return json_of(view, case, &tasks);
     }
-    let row = row_of(view, case);
-    let agent = if_readable(view.agent_run(case))?;
-    let page = CasePage {
-        run: shown.id.to_owned(),
+    let mut page = case_page(view, case, shown.id, Place::Viewer)?;
+    page.route = route::Case { variant: name_of(view, case), ..route.clone() };
+    page.replicates = replicates(view, &cases, case);
+    page.neighbours = neighbours(work, view, case, route)?;
+    page.asked = page.agent.as_ref().and_then(|it| asked::asked(work, shown, it, route.look.asked));
+    if let Some(ix) = chosen {
+        page.explained = explained(view, case, ix)?;
+        page.labelling = Some(labels_of(work, shown, case, TaskIx(ix))?);
+    }
+    Ok(Answer::page(StatusCode::OK, &case::page(&page)))
+}
+
+/// A case with its evidence: what a page has of it wherever it is shown.
+pub(crate) fn case_page(view: &RunView, case: &StoredCase, run: &str, place: Place) -> Result<CasePage, ViewError> {
+    let name = view.case_name(case);
+    Ok(CasePage {
+        place,
+        run: run.to_owned(),
         suite: view.head().suite.clone(),
-        route: route::Case { variant: name_of(view, case), ..route.clone() },
-        name: view.case_name(case),
+        route: route::Case { id: name.clone(), variant: name_of(view, case), ..route::Case::default() },
+        name,
         code: case.code(Column::CASE),
         message: case.detail(Column::CASE).and_then(|it| it.message.as_deref()).unwrap_or_default().to_owned(),
         took: case.took,
         spent: if view.plan().asks() { Some(view.spent_of(case.case_ix)?) } else { None },
-        replicates: replicates(view, &cases, case),
-        neighbours: neighbours(work, view, case, route)?,
-        tasks,
-        explained,
+        replicates: Vec::new(),
+        neighbours: None,
+        tasks: task_lines(view, case),
+        explained: None,
         graph: scenario_graph(view, case)?,
-        transcript,
-        asked: agent.as_ref().and_then(|it| asked::asked(work, shown, it, route.look.asked)),
-        agent,
-        labelling: match chosen {
-            Some(ix) => Some(labels_of(work, shown, case, TaskIx(ix))?),
-            None => None,
-        },
-        row,
-    };
-    Ok(Answer::page(StatusCode::OK, &case::page(&page)))
+        transcript: if_readable(view.transcript(case))?,
+        asked: None,
+        agent: if_readable(view.agent_run(case))?,
+        labelling: None,
+        row: row_of(view, case),
+    })
+}
+
+/// What a task rests on, without the conversation, which belongs to the case.
+pub(crate) fn explained(view: &RunView, case: &StoredCase, task: u32) -> Result<Option<Explanation>, ViewError> {
+    let explained = if_readable(view.explain(case, TaskIx(task)))?;
+    Ok(explained.map(|it| Explanation { transcript: None, ..it }))
 }
 
 /// Nothing where the row of a case cannot be read, because its file changed since or is gone: verdicts are there all the same, and the page says why the rest is not.
@@ -229,7 +237,7 @@ fn row_of(view: &RunView, case: &StoredCase) -> Result<Value, String> {
 fn scenario_graph(
     view: &RunView,
     case: &StoredCase,
-) -> Result<Option<jurat_core::report::scenario::ScenarioGraph>, Failure> {
+) -> Result<Option<jurat_core::report::scenario::ScenarioGraph>, ViewError> {
     let Some(scenario) = view.scenario(case) else { return Ok(None) };
     let name = scenario.scenario.name.clone();
     Ok(view.scenario_graphs()?.into_iter().find(|it| it.name == name))

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jurat_core::plan::CaseIx;
-use jurat_engine::view::query::{Query, Sort, Spent};
+use jurat_engine::view::query::{Columns, Query, Sort, Spent};
 use jurat_engine::view::{RunView, ViewError};
 use serde_json::json;
 
@@ -18,7 +18,6 @@ const MOST: usize = 50;
 pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failure> {
     let view = shown.view;
     let columns = work.shared.columns.of(view)?;
-    let spending = columns.spending(view)?;
     let every = Query::parse("", view, &columns)?.map_err(|it| Failure::Bad(it.to_string()))?;
     let all = every.candidates(view, &columns)?;
     let top = |sort: &Sort| -> Result<Vec<SpentCase>, Failure> {
@@ -30,7 +29,17 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failu
             .filter_map(Result::transpose)
             .collect()
     };
-    let asks = view.plan().asks();
+    let mut page = cost_page(view, &columns, shown.id)?;
+    page.slowest = top(&Sort::Took)?;
+    if view.plan().asks() {
+        page.dearest = top(&Sort::Cost)?;
+    }
+    Ok(Answer::of(work.form, || cost::page(&page), || data(&page)))
+}
+
+/// What a run took, without its dearest and slowest cases.
+pub(crate) fn cost_page(view: &RunView, columns: &Columns<'_>, run: &str) -> Result<CostPage, ViewError> {
+    let spending = columns.spending(view)?;
     let name = |ix: Option<u32>| {
         ix.and_then(|it| view.plan().tasks.get(it as usize))
             .map_or_else(|| "the case itself".to_owned(), |it| it.id.clone())
@@ -39,18 +48,17 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failu
     let asked = || spent.iter().filter(|it| it.answers > 0);
     let costs: Vec<f64> = asked().filter_map(Spent::cost_usd).collect();
     let tokens: Vec<f64> = asked().map(|it| it.tokens as f64).collect();
-    let page = CostPage {
-        run: shown.id.to_owned(),
+    Ok(CostPage {
+        run: run.to_owned(),
         report: view.report()?,
         tasks: spending.tasks.iter().map(|(ix, it)| SpentLine::of(name(*ix), it)).collect(),
         models: spending.models.iter().map(|(model, it)| SpentLine::of(model.clone(), it)).collect(),
         latencies: spending.latencies,
         costs: spread(&costs),
         tokens: spread(&tokens),
-        dearest: if asks { top(&Sort::Cost)? } else { Vec::new() },
-        slowest: top(&Sort::Took)?,
-    };
-    Ok(Answer::of(work.form, || cost::page(&page), || data(&page)))
+        dearest: Vec::new(),
+        slowest: Vec::new(),
+    })
 }
 
 fn spent_case(view: &RunView, number: u32) -> Result<Option<SpentCase>, Failure> {

@@ -18,6 +18,9 @@ mod runs;
 mod slices;
 mod table;
 
+pub(crate) use case::{case_page, explained};
+pub(crate) use cost::cost_page;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -212,6 +212,8 @@ $("table").hidden = false;
 
 async function show() {
   const { hash } = location;
+  // A place inside of the details of a case is shown by the browser.
+  if (/^#case-\d/.test(hash) && results.hasChildNodes()) return;
   const now = state();
   if (document.activeElement !== box) box.value = now.q;
   try {

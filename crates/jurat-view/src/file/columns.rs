@@ -5,20 +5,24 @@ use jurat_engine::view::query::{CaseTexts, ColumnCache, Columns, Spent};
 use jurat_engine::view::{Code, Column, RunView, Variant, ViewError};
 use serde_json::{Map, Value as Json, json};
 
+use super::FileOptions;
 use super::omitted::Omitted;
 use super::packed;
 
 /// The columns of a run, packed. What a replay does not reproduce is left out where only results are wanted.
-pub(super) fn packed(view: &RunView, omitted: &Omitted, results_only: bool) -> Result<String, ViewError> {
+pub(super) fn packed(view: &RunView, omitted: &Omitted, options: &FileOptions) -> Result<String, ViewError> {
     let cache = ColumnCache::default();
-    let file = File { view, columns: cache.of(view)?, omitted, places: places(view)? };
-    Ok(packed::packed(&file.json(results_only)?.to_string()))
+    let file = File { view, columns: cache.of(view)?, omitted, places: places(view, options)? };
+    Ok(packed::packed(&file.json(options.results_only)?.to_string()))
 }
 
-fn places(view: &RunView) -> Result<Vec<usize>, ViewError> {
+fn places(view: &RunView, options: &FileOptions) -> Result<Vec<usize>, ViewError> {
     let mut places = Vec::new();
     for ending in view.reader().endings() {
-        places.push(ending?.0.index());
+        let case = ending?.0;
+        if options.has(case) {
+            places.push(case.index());
+        }
     }
     Ok(places)
 }

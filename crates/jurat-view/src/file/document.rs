@@ -2,24 +2,41 @@
 
 use jurat_core::plan::CaseIx;
 use jurat_core::report::RunReport;
+use jurat_engine::view::query::ColumnCache;
 use jurat_engine::view::{RunView, ViewError};
-use jurat_report::{counted, grouped};
+use jurat_report::{bytes, counted, grouped};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::details::{of_case, order};
 use super::links::offline;
 use super::omitted::Omitted;
 use super::packed::{packed, policy_hash};
-use super::{FileError, FileOptions};
+use super::{FileError, FileOptions, FoundCases};
+use crate::answer::cost_page;
 use crate::assets;
 use crate::changes::{Compared, Listed};
+use crate::page::cost::{self, CostPage};
 use crate::page::{compare, overview};
 use crate::part::text::{line, lines, sentence};
 
 /// How many cases with details read without script.
 const WITHOUT_SCRIPT: usize = 200;
-/// How many cases one piece of packed details has.
+/// How many cases one piece of packed details has, and how large it may grow before it is packed: a piece is unpacked whole when one of its cases is opened.
 const CHUNK: usize = 50;
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// Details that are packed together.
+#[derive(Default)]
+struct Chunk {
+    cases: Vec<u64>,
+    text: String,
+}
+
+impl Chunk {
+    fn is_full(&self) -> bool {
+        self.cases.len() >= CHUNK || self.text.len() >= CHUNK_BYTES
+    }
+}
 
 /// A document that is being written.
 pub(super) struct Document {
@@ -36,6 +53,10 @@ pub(super) struct Document {
     n_details: usize,
     n_not_passed: u64,
     n_cases: u64,
+    /// Which cases are in the file, where not all are.
+    chosen: Option<String>,
+    /// What keeps further details out, in words.
+    limit: String,
     omitted: String,
 }
 
@@ -48,7 +69,9 @@ impl Document {
         columns: String,
     ) -> Result<Document, FileError> {
         let report = view.report()?;
-        let content = omitted.markup(&content(&report, options, comparison).0);
+        let cache = ColumnCache::default();
+        let cost = if options.results_only { None } else { Some(cost_page(view, &cache.of(view)?, &view.head().id)?) };
+        let content = omitted.markup(&content(&report, options, cost.as_ref(), comparison).0);
         Ok(Document {
             head: head(&omitted.text(&report.suite)),
             overview: offline(&content),
@@ -59,7 +82,9 @@ impl Document {
             places: vec![Vec::new()],
             n_details: 0,
             n_not_passed: 0,
-            n_cases: report.cases.total(),
+            n_cases: options.found.as_ref().map_or(report.cases.total(), |it| it.cases.len() as u64),
+            chosen: options.found.as_ref().map(|it| chosen(it, report.cases.total())),
+            limit: String::new(),
             omitted: omission(omitted),
         })
     }
@@ -71,40 +96,58 @@ impl Document {
         (fixed + self.shown.len() + chunks + places) as u64
     }
 
-    /// Adds details until there are as many as may be.
+    /// Adds details until there are as many as may be, and says what the limit was.
     pub(super) fn add_details(
         &mut self,
         view: &RunView,
         options: &FileOptions,
         omitted: &Omitted,
     ) -> Result<(), FileError> {
-        let (cases, n_not_passed) = order(view)?;
+        self.limit = match self.add_until_full(view, options, omitted)? {
+            true => format!(" (`--cases {}`)", options.cases),
+            false => format!(" (`--max-size`: {})", bytes(options.max_bytes)),
+        };
+        Ok(())
+    }
+
+    /// Adds details, and returns whether there was room for all that are wanted.
+    fn add_until_full(&mut self, view: &RunView, options: &FileOptions, omitted: &Omitted) -> Result<bool, FileError> {
+        let (cases, n_not_passed) = order(view, options)?;
         self.n_not_passed = n_not_passed;
         let wanted = &cases[..cases.len().min(options.cases)];
         let n_plain = wanted.len().min(WITHOUT_SCRIPT).min(usize::try_from(n_not_passed).unwrap_or(usize::MAX));
         let (plain, rest) = wanted.split_at(n_plain);
         for case in plain {
-            let Some(part) = part(view, *case, omitted)? else { continue };
+            let Some(part) = part(view, *case, options, omitted)? else { continue };
             if self.size() + part.len() as u64 > options.max_bytes {
-                return Ok(());
+                return Ok(false);
             }
             self.shown += &part;
             self.n_shown += 1;
             self.n_details += 1;
             self.places[0].push(case.number());
         }
-        for cases in rest.chunks(CHUNK) {
-            let parts = cases.iter().map(|it| part(view, *it, omitted)).collect::<Result<Vec<_>, _>>()?;
-            let text: String = parts.into_iter().flatten().collect();
-            let chunk = packed(&text);
-            if self.size() + chunk.len() as u64 > options.max_bytes {
-                return Ok(());
+        let mut waiting = Chunk::default();
+        for case in rest {
+            waiting.cases.push(case.number());
+            waiting.text += &part(view, *case, options, omitted)?.unwrap_or_default();
+            if waiting.is_full() && !self.add_chunk(std::mem::take(&mut waiting), options.max_bytes) {
+                return Ok(false);
             }
-            self.chunks.push(chunk);
-            self.n_details += cases.len();
-            self.places.push(cases.iter().map(|it| it.number()).collect());
         }
-        Ok(())
+        Ok(waiting.cases.is_empty() || self.add_chunk(waiting, options.max_bytes))
+    }
+
+    /// Adds packed details, if there is room for them.
+    fn add_chunk(&mut self, chunk: Chunk, max_bytes: u64) -> bool {
+        let packed = packed(&chunk.text);
+        let has_room = self.size() + packed.len() as u64 <= max_bytes;
+        if has_room {
+            self.chunks.push(packed);
+            self.n_details += chunk.cases.len();
+            self.places.push(chunk.cases);
+        }
+        has_room
     }
 
     pub(super) fn finish(self) -> String {
@@ -126,8 +169,9 @@ impl Document {
         html! {
             section id="cases" aria-labelledby="cases-title" {
                 h2 id="cases-title" { "Cases" }
+                @if let Some(words) = &self.chosen { p.note { (sentence(words)) } }
                 div id="table" hidden {}
-                p.about { (self.extent()) }
+                p.about { (sentence(&self.extent())) }
                 div id="details" { (PreEscaped(&self.shown)) }
             }
         }
@@ -135,19 +179,20 @@ impl Document {
 
     /// How many details there are, and of what.
     fn extent(&self) -> String {
+        let why = &self.limit;
         let n = grouped(self.n_details as u64);
         let is_all = self.n_details as u64 >= self.n_cases;
         match () {
             () if is_all => format!("Details of all {}.", counted(self.n_cases, "case")),
             () if self.n_details as u64 >= self.n_not_passed => {
                 format!(
-                    "Details of all {} that did not pass, and of {n} of {} in all; the rest is in the run.",
+                    "Details of all {} that did not pass, and of {n} of {} in all; the rest is in the run{why}.",
                     counted(self.n_not_passed, "case"),
                     counted(self.n_cases, "case")
                 )
             }
             () => format!(
-                "Details of {n} of {} that did not pass; the rest is in the run.",
+                "Details of {n} of {} that did not pass; the rest is in the run{why}.",
                 counted(self.n_not_passed, "case")
             ),
         }
@@ -183,7 +228,12 @@ fn head(suite: &str) -> String {
     )
 }
 
-fn content(report: &RunReport, options: &FileOptions, comparison: Option<&(Compared, Vec<Listed>)>) -> Markup {
+fn content(
+    report: &RunReport,
+    options: &FileOptions,
+    cost: Option<&CostPage>,
+    comparison: Option<&(Compared, Vec<Listed>)>,
+) -> Markup {
     html! {
         div.head { h1 { (line(&report.suite)) } }
         p.sentence { (sentence(&report.decision.sentence)) }
@@ -194,12 +244,22 @@ fn content(report: &RunReport, options: &FileOptions, comparison: Option<&(Compa
             @for note in report.fault.iter().chain(&report.observed.notes) { p.note { (sentence(note)) } }
         }
         (overview::results("run", report))
+        @if let Some(cost) = cost { (cost::in_file(cost)) }
         @if let Some((compared, listed)) = comparison { (compare::in_file(&compared.comparison, listed, options.results_only)) }
     }
 }
 
-fn part(view: &RunView, case: CaseIx, omitted: &Omitted) -> Result<Option<String>, ViewError> {
-    let Some((title, markup)) = of_case(view, case, omitted)? else { return Ok(None) };
+fn chosen(found: &FoundCases, n_cases: u64) -> String {
+    let n = counted(found.cases.len() as u64, "case");
+    format!(
+        "This file has the {n} that `{}` finds, of {} in the run. Totals are those of the whole run.",
+        found.query,
+        grouped(n_cases)
+    )
+}
+
+fn part(view: &RunView, case: CaseIx, options: &FileOptions, omitted: &Omitted) -> Result<Option<String>, ViewError> {
+    let Some((title, markup)) = of_case(view, case, options, omitted)? else { return Ok(None) };
     let part = html! {
         details.card.task id={ "case-" (case.number()) } {
             summary { (line(&title)) }

@@ -13,6 +13,7 @@ mod packed;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use jurat_core::plan::CaseIx;
 use jurat_engine::contrast::{CompareError, ComparedSide, Selection};
 use jurat_engine::view::{RunView, ViewError};
 use jurat_format::value::FieldPath;
@@ -35,11 +36,37 @@ pub struct FileOptions {
     pub results_only: bool,
     /// A run that this one is compared with, as BASE.
     pub with: Option<PathBuf>,
+    /// The cases that are in the file; all of them when absent.
+    pub found: Option<FoundCases>,
+}
+
+/// The cases that a query finds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundCases {
+    pub query: String,
+    /// Their numbers, in ascending order.
+    pub cases: Vec<u32>,
 }
 
 impl Default for FileOptions {
     fn default() -> FileOptions {
-        FileOptions { cases: 5_000, max_bytes: 25 << 20, omit: Vec::new(), results_only: false, with: None }
+        FileOptions {
+            cases: 5_000,
+            max_bytes: 25 << 20,
+            omit: Vec::new(),
+            results_only: false,
+            with: None,
+            found: None,
+        }
+    }
+}
+
+impl FileOptions {
+    /// Whether a case is in the file.
+    fn has(&self, case: CaseIx) -> bool {
+        let is_found =
+            |it: &FoundCases| u32::try_from(case.number()).is_ok_and(|case| it.cases.binary_search(&case).is_ok());
+        self.found.as_ref().is_none_or(is_found)
     }
 }
 
@@ -60,7 +87,7 @@ pub enum FileError {
 pub fn write(view: &RunView, options: &FileOptions, out: &mut dyn Write) -> Result<(), FileError> {
     let omitted = Omitted::find(view, &options.omit)?;
     let comparison = options.with.as_ref().map(|base| compared(view, base)).transpose()?;
-    let columns = columns::packed(view, &omitted, options.results_only)?;
+    let columns = columns::packed(view, &omitted, options)?;
     let mut document = document::Document::new(view, options, comparison.as_ref(), &omitted, columns)?;
     if document.size() > options.max_bytes {
         return Err(FileError::TooLarge { size: document.size(), most: options.max_bytes });

@@ -8,7 +8,7 @@ use jurat_report::{bytes, counted, duration, grouped, money, pretty_json, visibl
 use maud::{Markup, html};
 
 use super::asked;
-use super::case::{CasePage, ROW};
+use super::case::{CasePage, Place, ROW};
 use crate::part::bar::place;
 use crate::part::diff;
 use crate::part::text::{excerpt, line, lines, sentence};
@@ -182,11 +182,13 @@ fn event_list(page: &CasePage, events: &[Value]) -> Markup {
     let end = (from + EVENTS).min(shown.len());
     html! {
         h3 { (counted(events.len() as u64, "event")) }
-        (event_filter(page, events))
+        @if page.place == Place::Viewer { (event_filter(page, events)) }
         ol.events {
             @for (ix, event) in &shown[from..end] { (one_event(*ix, event)) }
         }
-        @if shown.len() > EVENTS {
+        @if shown.len() > EVENTS && page.place != Place::Viewer {
+            p.hint { "The first " (grouped(end as u64)) " of " (counted(shown.len() as u64, "event")) "; the rest is in the run." }
+        } @else if shown.len() > EVENTS {
             nav.pager aria-label="Events" {
                 @if from > 0 { a href=(page.at_event(from.saturating_sub(EVENTS) as u64)) { "‹ earlier events" } }
                 span { (grouped(from as u64 + 1)) "–" (grouped(end as u64)) " of " (grouped(shown.len() as u64)) }
@@ -257,7 +259,7 @@ fn workspace(page: &CasePage, evidence: &Value) -> Markup {
     html! {
         @if lists.iter().any(|(_, it)| !it.is_empty()) {
             h3 id="workspace" { "Workspace" }
-            @if has_diff(files) { (diff_forms(page)) }
+            @if page.place == Place::Viewer && has_diff(files) { (diff_forms(page)) }
             ul.files {
                 @for (word, paths) in lists {
                     @for path in paths.iter().filter_map(Val::as_str) {
@@ -316,7 +318,10 @@ fn key_output(page: &CasePage, ix: usize, output: &Value) -> Markup {
     let size = number(output, &["byte_size"]);
     html! {
         span.tag { (line(text(output, &["artifact_type"]).unwrap_or("file"))) } " "
-        a href=(page.output(ix as u32)) download="" { code { (line(name.unwrap_or("file"))) } }
+        @match page.place {
+            Place::Viewer => a href=(page.output(ix as u32)) download="" { code { (line(name.unwrap_or("file"))) } },
+            _ => code { (line(name.unwrap_or("file"))) },
+        }
         @if let Some(size) = size { " " span.hint { (bytes(size as u64)) } }
         @if let Some(kind) = text(output, &["media_type"]) { " " span.hint { (line(kind)) } }
     }

@@ -24,9 +24,20 @@ use crate::route::{Address, Case, Cases, EvidenceForm, Form, Label, Look, Output
 /// The part of a case that is its row, in addresses of whole values.
 pub(crate) const ROW: &str = "row";
 
+/// Where a case is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Viewer,
+    /// A file, which has no other pages.
+    File,
+    /// The same, without what a replay does not reproduce.
+    FileOfResults,
+}
+
 /// What the page shows.
 #[derive(Debug)]
 pub(crate) struct CasePage {
+    pub(crate) place: Place,
     /// The id of the run in addresses.
     pub(crate) run: String,
     pub(crate) suite: String,
@@ -139,6 +150,19 @@ impl CasePage {
     pub(crate) fn whole(&self, part: &str) -> Route {
         let text = Text { id: self.route.id.clone(), variant: self.route.variant.clone(), part: part.to_owned() };
         Route::Run { run: self.run.clone(), page: RunPage::Text(text) }
+    }
+}
+
+/// What a task rests on, in a file.
+pub(crate) fn task_in_file(page: &CasePage, it: &Explanation) -> Markup {
+    explained::section(page, it)
+}
+
+/// A conversation and what an agent did, in a file.
+pub(crate) fn evidence_in_file(page: &CasePage) -> Markup {
+    html! {
+        @if let Some(it) = &page.transcript { (transcript::section(page, it, page.graph.as_ref())) }
+        @if let Some(it) = &page.agent { (agent::section(page, it)) }
     }
 }
 

@@ -65,15 +65,38 @@ pub(crate) fn page(page: &CostPage) -> Markup {
     shell.page(&html! {
         h1 { "Cost and time" }
         @if page.tasks.is_empty() { p { "This run asked no model." } }
-        (spent_table("By task", "Task", &page.tasks))
-        (spent_table("By model", "Model", &page.models))
+        (tables(page))
         (totals::subjects(&page.run, &page.report.subjects))
-        @if !page.latencies.is_empty() { (latencies(&page.latencies)) }
-        (distribution("Cost of a case", "cost", page.costs.as_ref(), &|it| money(it)))
-        (distribution("Tokens of a case", "tokens", page.tokens.as_ref(), &|it| grouped(it as u64)))
+        (distributions(page))
         @if !page.dearest.is_empty() { (case_table(page, "Dearest cases", &page.dearest)) }
         (case_table(page, "Slowest cases", &page.slowest))
     })
+}
+
+/// The same in a file, where subjects stand among the results.
+pub(crate) fn in_file(page: &CostPage) -> Markup {
+    html! {
+        @if !page.tasks.is_empty() {
+            h2 { "Cost and time" }
+            (tables(page))
+            (distributions(page))
+        }
+    }
+}
+
+fn tables(page: &CostPage) -> Markup {
+    html! {
+        (spent_table("By task", "Task", &page.tasks))
+        (spent_table("By model", "Model", &page.models))
+    }
+}
+
+fn distributions(page: &CostPage) -> Markup {
+    html! {
+        @if !page.latencies.is_empty() { (latencies(&page.latencies)) }
+        (distribution("Cost of a case", "cost", page.costs.as_ref(), &|it| money(it)))
+        (distribution("Tokens of a case", "tokens", page.tokens.as_ref(), &|it| grouped(it as u64)))
+    }
 }
 
 fn spent_table(title: &str, what: &str, rows: &[SpentLine]) -> Markup {

@@ -9,7 +9,7 @@ use jurat_format::value::Value;
 use jurat_report::{bytes, counted, duration, grouped, money, pretty_json, score, span};
 use maud::{Markup, html};
 
-use super::case::CasePage;
+use super::case::{CasePage, Place};
 use crate::part::text::{excerpt, line, lines, sentence};
 use crate::part::value;
 use crate::part::verdict::{badge, of_task};
@@ -108,7 +108,9 @@ fn code_call(page: &CasePage, explanation: &Explanation, it: &Called) -> Markup 
     let whole = |part: &str| page.whole(&format!("{part} {}", explanation.task));
     html! {
         h3 { "Call of " code { (line(&it.evaluator)) } }
-        p.about { (origin("called", it.origin, it.age)) @if let Some(latency) = it.latency { " · " (duration(latency)) } }
+        @if page.place != Place::FileOfResults {
+            p.about { (origin("called", it.origin, it.age)) @if let Some(latency) = it.latency { " · " (duration(latency)) } }
+        }
         details { summary { "Arguments" } (value::value(&it.arguments, &whole("arguments"))) }
         @if let Some(returned) = &it.returned { h4 { "returned" } (value::value(returned, &whole("returned"))) }
         @if let Some(problem) = &it.problem { h4 { "problem" } pre.problem tabindex="0" { (lines(problem)) } }
@@ -144,13 +146,14 @@ fn asked(page: &CasePage, explanation: &Explanation, ix: usize, it: &Conversatio
                 details { summary { "Schema of the answer" } (value::value(schema, &whole(format!("schema.{ix}")))) }
             }
             @for (at, reply) in it.replies.iter().enumerate() {
-                (replied(it, reply, &value::text(reply.text.as_deref().unwrap_or_default(), &whole(format!("reply.{ix}.{at}")))))
+                (replied(page, it, reply, &value::text(reply.text.as_deref().unwrap_or_default(), &whole(format!("reply.{ix}.{at}")))))
             }
         }
     }
 }
 
-pub(super) fn replied(conversation: &Conversation, it: &Reply, text: &Markup) -> Markup {
+pub(super) fn replied(page: &CasePage, conversation: &Conversation, it: &Reply, text: &Markup) -> Markup {
+    let is_all = page.place != Place::FileOfResults;
     let slots = conversation.replies.iter().map(|it| it.slot).max().unwrap_or(1);
     html! {
         article.reply {
@@ -159,8 +162,10 @@ pub(super) fn replied(conversation: &Conversation, it: &Reply, text: &Markup) ->
                 " · " (line(&it.model))
                 @if it.turn > 1 { " · asked " (it.turn) " times" }
             }
-            p.about { (facts(it)) }
-            @for attempt in &it.attempts { (failed_attempt(attempt)) }
+            @if is_all {
+                p.about { (facts(it)) }
+                @for attempt in &it.attempts { (failed_attempt(attempt)) }
+            }
             @if it.text.as_ref().is_some_and(|text| !text.is_empty()) { (text) }
             (calls(&it.tool_calls))
             @if let Some(parsed) = &it.parsed { details { summary { "Read as" } pre tabindex="0" { (lines(&pretty_json(parsed))) } } }

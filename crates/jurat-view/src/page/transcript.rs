@@ -73,7 +73,7 @@ fn one_turn(page: &CasePage, it: &Transcript, ix: usize, turn: &Turn) -> Markup 
                     }
                 }
             }
-            (requests(turn))
+            (requests(page, turn))
         }
     }
 }
@@ -133,7 +133,7 @@ fn edge(it: &EdgeStep) -> Markup {
     html! { "to " code { (line(&it.to)) } @if let Some(when) = &it.when { " when " (sentence(when)) } }
 }
 
-fn requests(turn: &Turn) -> Markup {
+fn requests(page: &CasePage, turn: &Turn) -> Markup {
     html! {
         @if !turn.conversations.is_empty() {
             details.requests {
@@ -142,7 +142,7 @@ fn requests(turn: &Turn) -> Markup {
                     h4 { (it.purpose.name()) }
                     @for message in &it.messages { p.who { (message.role()) } pre tabindex="0" { (lines(message.text())) } }
                     @for reply in &it.replies {
-                        (replied(it, reply, &html! { pre tabindex="0" { (lines(reply.text.as_deref().unwrap_or_default())) } }))
+                        (replied(page, it, reply, &html! { pre tabindex="0" { (lines(reply.text.as_deref().unwrap_or_default())) } }))
                     }
                 }
             }

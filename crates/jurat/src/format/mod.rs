@@ -32,7 +32,7 @@ pub use inspect::INSPECT;
 pub use json::JSON;
 pub use json_lines::JSON_LINES;
 pub use junit::JUNIT;
-pub use jurat_view::file::FileOptions as PageOptions;
+pub use jurat_view::file::{FileOptions as PageOptions, FoundCases};
 pub use markdown::MARKDOWN;
 pub use otlp::OTLP;
 pub use parquet::PARQUET;
