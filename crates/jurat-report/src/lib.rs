@@ -65,7 +65,7 @@ pub use json::JsonWriter;
 pub use json_lines::JsonLinesWriter;
 pub use junit::JunitWriter;
 pub use markdown::{MOST_MARKDOWN_CASES, MarkdownWriter};
-pub use pretty_json::pretty_json;
+pub use pretty_json::{pretty_json, pretty_json_until};
 pub use problem_json::problems_json;
 pub use problem_text::{MAX_PROBLEMS, write_problems, write_summary};
 pub use progress::{BatchCounts, PassRate, Progress};

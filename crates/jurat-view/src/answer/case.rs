@@ -1,5 +1,7 @@
 //! One case: what it is judged by, and everything that a verdict rests on.
 
+use std::rc::Rc;
+
 use http::StatusCode;
 use jurat_core::plan::TaskIx;
 use jurat_core::report::explanation::Explanation;
@@ -40,6 +42,9 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &route::Case) ->
 /// A case with its evidence: what a page has of it wherever it is shown.
 pub(crate) fn case_page(view: &RunView, case: &StoredCase, run: &str, place: Place) -> Result<CasePage, ViewError> {
     let name = view.case_name(case);
+    let row = row_of(view, case).map(Rc::new);
+    // What an agent did is its row, and may be large.
+    let is_agent = |it: &&Rc<Value>| view.agent_case(case).is_some() && it.get("identity").is_some();
     Ok(CasePage {
         place,
         run: run.to_owned(),
@@ -57,9 +62,9 @@ pub(crate) fn case_page(view: &RunView, case: &StoredCase, run: &str, place: Pla
         graph: scenario_graph(view, case)?,
         transcript: if_readable(view.transcript(case))?,
         asked: None,
-        agent: if_readable(view.agent_run(case))?,
+        agent: row.as_ref().ok().filter(is_agent).cloned(),
         labelling: None,
-        row: row_of(view, case),
+        row,
     })
 }
 

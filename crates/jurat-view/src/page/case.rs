@@ -1,5 +1,6 @@
 //! One case: its tasks, the one that is explained, and the evidence below.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use jurat_core::report::explanation::Explanation;
@@ -9,7 +10,7 @@ use jurat_core::suite::Gate;
 use jurat_engine::view::Code;
 use jurat_engine::view::query::{Sort, Spent};
 use jurat_format::value::Value;
-use jurat_report::{counted, duration, grouped, money, pretty_json, score, visible_line};
+use jurat_report::{counted, duration, grouped, money, score, visible_line};
 use maud::{Markup, html};
 
 use super::asked::Asked;
@@ -58,11 +59,11 @@ pub(crate) struct CasePage {
     pub(crate) transcript: Option<Transcript>,
     /// What people say about the task that is explained.
     pub(crate) labelling: Option<Labelling>,
-    pub(crate) agent: Option<Value>,
+    pub(crate) agent: Option<Rc<Value>>,
     /// What that agent asked its model, where the proxy recorded it.
     pub(crate) asked: Option<Asked>,
     /// The row, or why it is not there.
-    pub(crate) row: Result<Value, String>,
+    pub(crate) row: Result<Rc<Value>, String>,
 }
 
 #[derive(Debug)]
@@ -328,6 +329,6 @@ fn evidence_value(page: &CasePage, it: &Value) -> Markup {
         (EvidenceForm::Tree, _) => value::tree(it, &whole),
         (EvidenceForm::Markdown, Some(text)) => value::rendered(text, &whole),
         (EvidenceForm::Text, Some(text)) => value::text(text, &whole),
-        (EvidenceForm::Json | EvidenceForm::Text | EvidenceForm::Markdown, _) => value::text(&pretty_json(it), &whole),
+        (EvidenceForm::Json | EvidenceForm::Text | EvidenceForm::Markdown, _) => value::json(it, &whole),
     }
 }

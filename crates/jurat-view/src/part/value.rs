@@ -1,7 +1,7 @@
 //! Values of cases: texts as texts, everything else as indented JSON; what is long is cut, says so, and is one click away.
 
 use jurat_format::value::{Val, parse_json};
-use jurat_report::{bytes, counted, grouped, pretty_json, visible, visible_line};
+use jurat_report::{bytes, counted, grouped, pretty_json, pretty_json_until, visible, visible_line};
 use maud::{Markup, html};
 use similar::{ChangeTag, TextDiff};
 
@@ -23,7 +23,19 @@ pub(crate) fn value(value: &Val<'_>, whole: &Route) -> Markup {
             (text(it, whole))
             @if let Some(json) = inner_json(it) { details.rendered { summary { "As JSON" } (text(&json, whole)) } }
         },
-        other => text(&pretty_json(other), whole),
+        other => json(other, whole),
+    }
+}
+
+/// A value as indented JSON. Of a large one the beginning alone is written.
+pub(crate) fn json(value: &Val<'_>, whole: &Route) -> Markup {
+    let start = pretty_json_until(value, ROOM);
+    if start.len() <= ROOM {
+        return text(&start, whole);
+    }
+    html! {
+        pre tabindex="0" { bdi { (visible(&start[..cut(&start)])) "…" } }
+        p.hint { "The first " (bytes(ROOM as u64)) ". " a href=(whole) { "Show it whole" } }
     }
 }
 
