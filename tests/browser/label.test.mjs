@@ -10,6 +10,7 @@ import { text } from "./pages.mjs";
 export const tests = [
   ["34 a key writes one line, which is shown, counted by queries and taken back", byKey],
   ["35 a blind queue hides the judge until a label is saved, in an order of its seed", blindQueue],
+  ["35 the task, the size and the order of a queue are chosen, and cases skipped and seen again, by keys", controls],
   ["36 two viewers that write at once write whole lines", twoViewers],
   ["37 a label is shown for an equal answer, and does not count for another one", laterRun],
   ["several annotators are listed, notes are stored, and a viewer that only reads has no form", annotators],
@@ -80,6 +81,44 @@ async function blindQueue(visit) {
   }
   assert.ok(lines(visit).every((it) => it.blind === true && it.stratum !== null && it.weight >= 1));
   assert.match(await text(page, "main"), /You and the judge agree on .* of 4/);
+}
+
+async function controls(visit) {
+  rmSync(file(visit), { force: true });
+  const { runs } = visit.fixtures[ANSWERS];
+  const viewer = await visit.bench.viewer(ANSWERS, ["--as", "ada"]);
+  const page = await visit.page(viewer, `/runs/${runs.base}/label?task=tone&n=9&seed=3`);
+  await page.keyboard.press("q");
+  assert.equal(await page.evaluate(() => document.activeElement.name), "task");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("3");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/n=3/);
+  assert.match(page.url(), /task=tone.*seed=3/);
+  assert.match(await text(page, ".about"), /0 of 3 labelled/);
+  const shown = () => text(page, "section.queued h2");
+  const { order } = await viewer.json(`/runs/${runs.base}/label.json?task=tone&n=3&seed=3`);
+  assert.equal(order.length, 3);
+  const [first, second] = [await shown(), /^2\. /];
+  await page.keyboard.press("s");
+  await page.waitForFunction((it) => document.querySelector("section.queued h2").innerText !== it, first);
+  assert.match(await shown(), second);
+  await page.keyboard.press("b");
+  await page.waitForFunction((it) => document.querySelector("section.queued h2").innerText === it, first);
+  await page.keyboard.press("s");
+  await page.waitForFunction((it) => document.querySelector("section.queued h2").innerText !== it, first);
+  // After the second and the third case, the one that was skipped is left.
+  for (const [n, next] of [[1, /^3\. /], [2, /^1\. /]]) {
+    await page.keyboard.press("1");
+    await until(() => lines(visit).length === n, `label ${n}`);
+    await page.waitForFunction((n) => document.querySelector(".about strong").textContent === String(n), n);
+    assert.match(await shown(), next);
+  }
+  assert.equal(await page.locator("section.queued a[rel=next]").count(), 0, "there is no other to skip to");
+  await page.locator("form.queue-of select").selectOption("right");
+  await page.locator("form.queue-of button").click();
+  await page.waitForURL(/task=right/);
+  rmSync(file(visit), { force: true });
 }
 
 async function twoViewers(visit) {

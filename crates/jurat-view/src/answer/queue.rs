@@ -41,11 +41,14 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>, route: &Label) -> Resul
     }
     let annotator = &work.shared.labels.annotator;
     let own: Vec<Option<&PersonLabel>> = chosen.iter().map(|it| own_label(&columns, it, task, annotator)).collect();
-    let open = || own.iter().position(Option::is_none);
+    // Those that were skipped come again behind the others.
+    let first = route.after.map_or(0, |it| it as usize + 1).min(own.len());
+    let open = || (first..own.len()).chain(0..first).find(|it| own[*it].is_none());
     let at = route.at.map(|it| it as usize).filter(|it| *it < chosen.len()).or_else(open);
     let queue_page = QueuePage {
         run: shown.id.to_owned(),
         suite: view.head().suite.clone(),
+        tasks: view.plan().tasks.iter().map(|it| it.id.clone()).collect(),
         n: chosen.len(),
         n_labelled: own.iter().flatten().count(),
         before: before(view, &chosen, &own, task, &route)?,

@@ -62,6 +62,11 @@ function readyLabels() {
 }
 
 readyLabels();
+if (document.querySelector("form.queue-of")) {
+  addKey("b", "back to the case before", () => document.querySelector("section.queued a[rel=prev]")?.click());
+  addKey("s", "skip the case: it comes again behind the others", () => document.querySelector("section.queued a[rel=next]")?.click());
+  addKey("q", "to what is labelled: task, number, order", () => document.querySelector("form.queue-of select")?.focus());
+}
 if (labelPlace()) {
   for (let key = 0; key <= 9; key += 1) {
     addKey(String(key), key === 0 ? "take the label back" : `label ${key}`, () => labelPlace()?.querySelector(`button[data-key="${key}"]`)?.click());

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jurat_report::{grouped, rate, score};
+use jurat_report::{grouped, rate, score, visible_line};
 use maud::{Markup, html};
 
 use super::labelling::{self, Labelling};
@@ -19,6 +19,8 @@ pub(crate) struct QueuePage {
     pub(crate) run: String,
     pub(crate) suite: String,
     pub(crate) route: Label,
+    /// The tasks that could be labelled instead.
+    pub(crate) tasks: Vec<String>,
     pub(crate) n: usize,
     /// How many of them the person has labelled.
     pub(crate) n_labelled: usize,
@@ -88,6 +90,7 @@ pub(crate) fn page(page: &QueuePage) -> Markup {
                 @if page.route.blind { " · what the judge said is hidden until you have" }
             }
         }
+        (controls(page))
         progress max=(page.n.max(1)) value=(page.n_labelled) aria-label="Labelled" {}
         @if let Some((name, said, judged)) = &page.before { (last(name, said, judged)) }
         @if let Some(it) = &page.case { (case(page, it)) }
@@ -125,11 +128,39 @@ fn last(name: &str, said: &str, judged: &Judged) -> Markup {
     }
 }
 
+/// What is labelled: a form, so that it works without script.
+fn controls(page: &QueuePage) -> Markup {
+    let Label { n, seed, blind, .. } = page.route;
+    let own = page.route.task.as_deref();
+    html! {
+        form.queue-of method="get" action=(page.at(Label::default())) aria-label="What is labelled" {
+            label { "Task " select name="task" { @for task in &page.tasks { option value=(task) selected[own == Some(task.as_str())] { (visible_line(task)) } } } }
+            label { "Cases " input type="number" name="n" value=(n) min="1" max="10000" required; }
+            label { "Order " input type="number" name="seed" value=(seed) min="0" required; }
+            label { input type="checkbox" name="blind" value="1" checked[blind]; " hide the judge" }
+            button type="submit" { "Show" }
+        }
+    }
+}
+
+impl QueuePage {
+    fn at(&self, route: Label) -> Route {
+        Route::Run { run: self.run.clone(), page: RunPage::Label(route) }
+    }
+
+    /// The way on from a case: to the next one, or past one without a label, which comes again behind the others.
+    fn onward(&self, it: &QueuedCase) -> Option<(&'static str, Route)> {
+        if it.labelling.own.is_some() {
+            let route = Label { at: Some(it.at as u32 + 1), after: None, ..self.route.clone() };
+            return (it.at + 1 < self.n).then(|| ("next ›", self.at(route)));
+        }
+        let route = Label { at: None, after: Some(it.at as u32), ..self.route.clone() };
+        (self.n_labelled + 1 < self.n).then(|| ("skip ›", self.at(route)))
+    }
+}
+
 fn case(page: &QueuePage, it: &QueuedCase) -> Markup {
-    let at = |place: usize| {
-        let route = Label { at: Some(place as u32), after: None, ..page.route.clone() };
-        Route::Run { run: page.run.clone(), page: RunPage::Label(route) }
-    };
+    let at = |place: usize| page.at(Label { at: Some(place as u32), after: None, ..page.route.clone() });
     html! {
         section.queued aria-labelledby="case" {
             h2 id="case" { (it.at + 1) ". " (line(&it.name)) }
@@ -140,9 +171,9 @@ fn case(page: &QueuePage, it: &QueuedCase) -> Markup {
             @if let Some(judged) = &it.judged { (judge(judged)) }
             (labelling::section(&it.labelling, &html! {}))
             nav.pager aria-label="Queue" {
-                @if it.at > 0 { a href=(at(it.at - 1)) rel="prev" { "‹ previous" } }
+                @if it.at > 0 { a href=(at(it.at - 1)) rel="prev" { "‹ back" } }
                 a href=(it.route) { "the whole case" @if it.judged.is_none() { " (shows the judge)" } }
-                @if it.at + 1 < page.n { a href=(at(it.at + 1)) rel="next" { "next ›" } }
+                @if let Some((words, route)) = page.onward(it) { a href=(route) rel="next" { (words) } }
             }
         }
     }
