@@ -146,3 +146,47 @@ tasks:
     all.dedup();
     assert_eq!(all.len(), 450);
 }
+
+const SUBJECTS: &str = "suite: subjects
+records: rows.jsonl
+models: { subject: [script/replies.jsonl, script/steady.jsonl] }
+ask: { prompt: 'Say ${word}.' }
+tasks:
+  - { id: says_it, field_path: output, operator: contains, expected_value: '${word}' }
+";
+
+#[test]
+fn flaky_rows_are_counted_and_chosen_by_subject() {
+    let yes = json!({ "reply": "yes", "times": "*" });
+    let rows = ["r1", "r2"].map(|id| json!({ "id": id, "word": "yes" }));
+    let folder = folder(SUBJECTS, &rows, &[json!({ "match": { "case": "r2" }, "reply": "no" }), yes.clone()])
+        .and("steady.jsonl", format!("{yes}\n"));
+    let (viewer, run) = shown(&folder, &["--repeat", "3", "-j", "1"]);
+    let page = viewer.page(&format!("{run}/flaky"));
+    let chosen = links(&page, &format!("{run}/flaky?subject="));
+    assert_eq!(chosen.len(), 1, "only the subject that flips: {page}");
+    let of_subject = viewer.page(&chosen[0]);
+    assert_eq!(of_subject.matches("<tr data-row").count(), 1, "{of_subject}");
+    let other = chosen[0].replace("replies.jsonl", "steady.jsonl");
+    assert!(!viewer.page(&other).contains("<tr data-row"), "the other subject has none");
+    assert_eq!(viewer.get(&format!("{run}/flaky?subject=nobody")).status, 404);
+}
+
+#[test]
+fn what_responses_cost_is_shown_by_purpose() {
+    let folder = crate::view_pages::example("scenarios/sycophancy");
+    let viewer = Viewer::start(&folder, &[]);
+    let id = viewer.data("/.json")["runs"][0]["run_id"].as_str().expect("there is a run").to_owned();
+    let cost = viewer.data(&format!("/runs/{id}/cost.json"));
+    let sum = |lines: &Value, of: &str| -> f64 {
+        lines.as_array().expect("there are lines").iter().map(|it| it[of].as_f64().unwrap_or_default()).sum()
+    };
+    let names: Vec<&str> =
+        cost["purposes"].as_array().expect("lines").iter().filter_map(|it| it["name"].as_str()).collect();
+    assert_eq!(names, ["subject", "parser"], "{cost}");
+    for of in ["responses", "tokens", "cost_usd", "requests"] {
+        let (purposes, tasks) = (sum(&cost["purposes"], of), sum(&cost["tasks"], of));
+        assert!(purposes > 0.0 || of == "requests", "{of}: {cost}");
+        assert!((purposes - tasks).abs() < 1e-9, "{of}: {purposes} is {tasks}: {cost}");
+    }
+}

@@ -260,7 +260,7 @@ fn members(value: Option<&Val<'_>>) -> Vec<(String, Value)> {
     members.map(|(key, it)| (key.to_owned(), it.clone().into_owned())).collect()
 }
 
-fn purpose(slot: Slot) -> Purpose {
+pub(super) fn purpose(slot: Slot) -> Purpose {
     match slot {
         Slot::Subject => Purpose::Subject,
         Slot::Tool => Purpose::Tool,

@@ -40,6 +40,7 @@ pub(super) fn answer(work: &Work<'_>, shown: &Shown<'_>) -> Result<Answer, Failu
 /// What a run took, without its dearest and slowest cases.
 pub(crate) fn cost_page(view: &RunView, columns: &Columns<'_>, run: &str) -> Result<CostPage, ViewError> {
     let spending = columns.spending(view)?;
+    let purposes = columns.purposes(view)?;
     let name = |ix: Option<u32>| {
         ix.and_then(|it| view.plan().tasks.get(it as usize))
             .map_or_else(|| "the case itself".to_owned(), |it| it.id.clone())
@@ -51,6 +52,8 @@ pub(crate) fn cost_page(view: &RunView, columns: &Columns<'_>, run: &str) -> Res
     Ok(CostPage {
         run: run.to_owned(),
         report: view.report()?,
+        purposes: purposes.all.iter().map(|(it, spent)| SpentLine::of(it.name().to_owned(), spent)).collect(),
+        is_rough: purposes.is_rough,
         tasks: spending.tasks.iter().map(|(ix, it)| SpentLine::of(name(*ix), it)).collect(),
         models: spending.models.iter().map(|(model, it)| SpentLine::of(model.clone(), it)).collect(),
         latencies: spending.latencies,
@@ -82,6 +85,7 @@ fn data(page: &CostPage) -> String {
     json!({
         "version": 1,
         "run_id": page.run,
+        "purposes": page.purposes.iter().map(line).collect::<Vec<_>>(),
         "tasks": page.tasks.iter().map(line).collect::<Vec<_>>(),
         "models": page.models.iter().map(line).collect::<Vec<_>>(),
         "latency_buckets": page.latencies.counts().to_vec(),

@@ -264,7 +264,7 @@ fn of_run(work: &Work<'_>, runs: &mut OpenRuns, name: &str, page: &RunPage) -> R
         RunPage::Graph => graph::answer(work, &shown),
         RunPage::Slices(route) => slices::answer(work, &shown, route),
         RunPage::Cost => cost::answer(work, &shown),
-        RunPage::Flaky { task } => flaky::answer(work, &shown, task.as_deref()),
+        RunPage::Flaky(route) => flaky::answer(work, &shown, route),
         RunPage::Label(route) => queue::answer(work, &shown, route),
         RunPage::Events => Err(absent()),
     }

@@ -21,6 +21,9 @@ pub(crate) struct CostPage {
     /// The id of the run in addresses.
     pub(crate) run: String,
     pub(crate) report: RunReport,
+    pub(crate) purposes: Vec<SpentLine>,
+    /// Whether all that conversations asked for stands with the subject.
+    pub(crate) is_rough: bool,
     pub(crate) tasks: Vec<SpentLine>,
     pub(crate) models: Vec<SpentLine>,
     /// How many responses took how long.
@@ -86,6 +89,8 @@ pub(crate) fn in_file(page: &CostPage) -> Markup {
 
 fn tables(page: &CostPage) -> Markup {
     html! {
+        (spent_table("By purpose", "Asked of", &page.purposes))
+        @if page.is_rough { p.hint { "All that conversations asked for stands with the subject: there are too many responses to read each for its purpose." } }
         (spent_table("By task", "Task", &page.tasks))
         (spent_table("By model", "Model", &page.models))
     }

@@ -10,7 +10,7 @@ use super::{Section, Shell};
 use crate::part::bar;
 use crate::part::text::{excerpt, line};
 use crate::part::verdict::of_code;
-use crate::route::{Case, Route, RunPage, VariantName};
+use crate::route::{Case, Flaky, Route, RunPage, VariantName};
 
 /// What the page shows.
 #[derive(Debug)]
@@ -18,14 +18,16 @@ pub(crate) struct FlakyPage {
     /// The id of the run in addresses.
     pub(crate) run: String,
     pub(crate) suite: String,
-    /// The task whose repetitions are shown; nothing for those of whole cases.
-    pub(crate) task: Option<String>,
+    /// The task whose repetitions are shown, and whose subject; nothing for all.
+    pub(crate) route: Flaky,
     /// How many rows were judged; nothing when each case was run once.
     pub(crate) n_units: Option<u64>,
     /// How many flip, shown or not.
     pub(crate) n_all: usize,
     /// The tasks that flip, and in how many rows.
     pub(crate) by_task: Vec<(String, usize)>,
+    /// The subjects, where there are several, and how many of their rows flip.
+    pub(crate) by_subject: Vec<(String, usize)>,
     pub(crate) rows: Vec<FlakyRow>,
 }
 
@@ -37,12 +39,14 @@ pub(crate) struct FlakyRow {
 }
 
 pub(crate) fn page(page: &FlakyPage) -> Markup {
-    let route = |task: Option<String>| Route::Run { run: page.run.clone(), page: RunPage::Flaky { task } };
+    let at = |route: Flaky| Route::Run { run: page.run.clone(), page: RunPage::Flaky(route) };
+    let of_task = |task: Option<String>| at(Flaky { task, ..page.route.clone() });
+    let of_subject = |subject: Option<String>| at(Flaky { subject, ..page.route.clone() });
     let shell = Shell {
         title: format!("Flaky cases of {}", page.suite),
         run: Some(RunLinks { id: &page.run, suite: &page.suite, section: Section::Flaky }),
         steps: vec![("flaky".to_owned(), None)],
-        data: Some(route(page.task.clone()).json()),
+        data: Some(at(page.route.clone()).json()),
     };
     shell.page(&html! {
         h1 { "Flaky cases" }
@@ -50,17 +54,31 @@ pub(crate) fn page(page: &FlakyPage) -> Markup {
             None => section.message { p { "Each case of this run was run once, so none can be flaky. " code { "jurat run --repeat 3" } " runs each three times." } },
             Some(n_units) => {
                 p { (grouped(page.n_all as u64)) " of " (counted(n_units, "row")) " passed in some repetitions and failed in others." }
-                nav.chips aria-label="Tasks" {
-                    a.chip href=(route(None)) aria-current=[page.task.is_none().then_some("true")] { "all" }
-                    @for (task, n) in &page.by_task {
-                        a.chip href=(route(Some(task.clone()))) aria-current=[(page.task.as_ref() == Some(task)).then_some("true")] { (line(task)) " " (n) }
-                    }
-                }
+                (chips("Tasks", "all", page.route.task.as_ref(), &page.by_task, &of_task))
+                @if !page.by_subject.is_empty() { (chips("Subjects", "all subjects", page.route.subject.as_ref(), &page.by_subject, &of_subject)) }
                 @if !page.rows.is_empty() { (table(page)) }
                 @if page.rows.len() < page.n_all { p.hint { "The first " (page.rows.len()) " are shown. The query " code { "flaky:yes" } " finds all." } }
             },
         }
     })
+}
+
+/// Parts of the rows, each with how many there are.
+fn chips(
+    title: &str,
+    all: &str,
+    chosen: Option<&String>,
+    parts: &[(String, usize)],
+    route: &dyn Fn(Option<String>) -> Route,
+) -> Markup {
+    html! {
+        nav.chips aria-label=(title) {
+            a.chip href=(route(None)) aria-current=[chosen.is_none().then_some("true")] { (all) }
+            @for (name, n) in parts {
+                a.chip href=(route(Some(name.clone()))) aria-current=[(chosen == Some(name)).then_some("true")] { (line(name)) " " (n) }
+            }
+        }
+    }
 }
 
 fn table(page: &FlakyPage) -> Markup {
@@ -77,8 +95,13 @@ fn table(page: &FlakyPage) -> Markup {
 fn flaky_row(page: &FlakyPage, row: &FlakyRow) -> Markup {
     let FlakyCase { case, variant, passed, judged, interval, tasks } = &row.case;
     let route = |variant: VariantName| {
-        let case =
-            Case { id: case.clone(), variant, task: page.task.clone(), q: "flaky:yes".to_owned(), ..Case::default() };
+        let case = Case {
+            id: case.clone(),
+            variant,
+            task: page.route.task.clone(),
+            q: "flaky:yes".to_owned(),
+            ..Case::default()
+        };
         Route::Run { run: page.run.clone(), page: RunPage::Case(case) }
     };
     let first = row.repetitions.first().map(|it| it.0.clone()).unwrap_or_default();

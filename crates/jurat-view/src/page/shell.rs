@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, html};
 
 use crate::assets;
 use crate::part::text::line;
-use crate::route::{Address, Cases, Label, Route, RunPage, Runs, Slices};
+use crate::route::{Address, Cases, Flaky, Label, Route, RunPage, Runs, Slices};
 
 /// What a page is called and where it stands.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Section {
             Section::Cases => RunPage::Cases(Cases::default()),
             Section::Graph => RunPage::Graph,
             Section::Slices => RunPage::Slices(Slices::default()),
-            Section::Flaky => RunPage::Flaky { task: None },
+            Section::Flaky => RunPage::Flaky(Flaky::default()),
             Section::Cost => RunPage::Cost,
             Section::Label => RunPage::Label(Label { blind: true, ..Label::default() }),
         };

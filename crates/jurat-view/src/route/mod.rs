@@ -68,14 +68,21 @@ pub enum RunPage {
     Graph,
     Slices(Slices),
     Cost,
-    Flaky {
-        task: Option<String>,
-    },
+    Flaky(Flaky),
     Label(Label),
     /// A file that an agent left.
     Output(Output),
     /// Server-sent events about this run.
     Events,
+}
+
+/// Rows whose repetitions ended differently.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Flaky {
+    /// Only those in which this task flips.
+    pub task: Option<String>,
+    /// Only those of this subject.
+    pub subject: Option<String>,
 }
 
 /// A file that an agent left: its key outputs, and behind them its logs.

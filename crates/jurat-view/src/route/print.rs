@@ -5,8 +5,8 @@ use std::fmt;
 use jurat_engine::view::query::Sort;
 
 use super::{
-    Address, Cases, Compare, CompareCase, EvidenceForm, Form, Label, Look, Output, ROWS, Route, RunPage, Runs, Slices,
-    Table, Text, VariantName,
+    Address, Cases, Compare, CompareCase, EvidenceForm, Flaky, Form, Label, Look, Output, ROWS, Route, RunPage, Runs,
+    Slices, Table, Text, VariantName,
 };
 use crate::percent::{self, JSON};
 
@@ -102,8 +102,9 @@ impl RunPage {
                 "/slices".to_owned()
             }
             RunPage::Cost => "/cost".to_owned(),
-            RunPage::Flaky { task } => {
+            RunPage::Flaky(Flaky { task, subject }) => {
                 given.optional("task", task.as_deref());
+                given.optional("subject", subject.as_deref());
                 "/flaky".to_owned()
             }
             RunPage::Label(Label { task, n, seed, blind, at, after }) => {

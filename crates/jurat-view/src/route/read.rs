@@ -2,8 +2,8 @@
 
 use super::parameters::Parameters;
 use super::{
-    Address, BadAddress, Case, Cases, Compare, CompareCase, FEWEST_ROWS, Form, Label, MOST_ROWS, Output, ROWS, Route,
-    RunPage, Runs, Slices, Table, TableKind, Text,
+    Address, BadAddress, Case, Cases, Compare, CompareCase, FEWEST_ROWS, Flaky, Form, Label, MOST_ROWS, Output, ROWS,
+    Route, RunPage, Runs, Slices, Table, TableKind, Text,
 };
 use crate::percent::{self, JSON};
 
@@ -90,7 +90,7 @@ fn run_page(segments: &[&str], given: &Parameters) -> Result<RunPage, BadAddress
             RunPage::Slices(Slices { by: given.all("by"), least, from })
         }
         ["cost"] => RunPage::Cost,
-        ["flaky"] => RunPage::Flaky { task: given.text("task") },
+        ["flaky"] => RunPage::Flaky(Flaky { task: given.text("task"), subject: given.text("subject") }),
         ["label"] => {
             let default = Label::default();
             RunPage::Label(Label {

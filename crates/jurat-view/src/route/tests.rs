@@ -75,7 +75,7 @@ fn any_page() -> impl Strategy<Value = RunPage> {
         Just(RunPage::Graph),
         (texts(), 0_u64..99, 0_u64..9).prop_map(|(by, least, from)| RunPage::Slices(Slices { by, least, from })),
         Just(RunPage::Cost),
-        maybe_text().prop_map(|task| RunPage::Flaky { task }),
+        (maybe_text(), maybe_text()).prop_map(|(task, subject)| RunPage::Flaky(Flaky { task, subject })),
         (maybe_text(), 1_u32..99, any::<u64>(), any::<bool>(), maybe_place(), maybe_place())
             .prop_map(|(task, n, seed, blind, at, after)| RunPage::Label(Label { task, n, seed, blind, at, after })),
         (any_text(), any_variant(), 0_u32..9).prop_map(|(id, variant, ix)| RunPage::Output(Output { id, variant, ix })),

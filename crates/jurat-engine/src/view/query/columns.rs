@@ -13,7 +13,7 @@ use jurat_core::label::Standing;
 use jurat_core::plan::CaseIx;
 use jurat_store::run::{CaseTexts, Code, Column};
 
-use super::spent::{self, Spending, Spent};
+use super::spent::{self, Purposes, Spending, Spent};
 use crate::view::{People, RunView, ViewError};
 
 /// How large all columns together may be.
@@ -84,6 +84,7 @@ enum Name {
     Took,
     Spent,
     Spending,
+    Purposes,
     Ids,
     Flaky,
     /// By the state of the labels.
@@ -262,6 +263,12 @@ impl Columns<'_> {
     /// What answers took, by task and by model.
     pub fn spending(&self, view: &RunView) -> Result<Arc<Spending>, ViewError> {
         self.column(Name::Spending, |it: &Spending| 200 * (it.tasks.len() + it.models.len()), || spent::of_run(view))
+    }
+
+    /// The same by what models were asked for.
+    pub fn purposes(&self, view: &RunView) -> Result<Arc<Purposes>, ViewError> {
+        let read = || spent::by_purpose(view, &*self.spending(view)?);
+        self.column(Name::Purposes, |it: &Purposes| 500 * it.all.len(), read)
     }
 
     /// Whether the row of a case passed in some repetitions and failed in others, with the same prompt and subject.

@@ -32,7 +32,7 @@ pub use order::{Order, Place, Sort};
 pub use problem::QueryProblem;
 pub use scan::{Scanned, Seeking};
 pub use select::Query;
-pub use spent::{Spending, Spent};
+pub use spent::{Purposes, Spending, Spent};
 pub(crate) use term::{TermCases, cases_of_term};
 pub use term::{quoted_name, quoted_value};
 pub use visited::edge_names;

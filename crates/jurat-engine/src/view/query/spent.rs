@@ -5,12 +5,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use jurat_core::effect::Slot;
 use jurat_core::effect::wire::read_outcome;
-use jurat_core::plan::{CaseIx, TaskIx};
+use jurat_core::plan::{CaseIx, TaskIx, Work};
+use jurat_core::report::explanation::Purpose;
 use jurat_store::run::{CaseTaken, Column, StoredEffect};
 
 use crate::latencies::Latencies;
 use crate::tally::{AskedOf, Given, Origin, Whole, add_to_case, model_of};
+use crate::view::transcript::purpose;
 use crate::view::{RunView, ViewError, totals};
 
 /// What the answers of a case, a task or a model took.
@@ -39,7 +42,93 @@ pub struct Spending {
     pub latencies: Latencies,
 }
 
+/// What responses took, by what models were asked for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Purposes {
+    /// Those that have responses, in the order in which a case comes to them.
+    pub all: Vec<(Purpose, (Spent, Latencies))>,
+    /// Whether all that conversations asked for counts as asking the subject: their outcomes would have to be read, and there are too many.
+    pub is_rough: bool,
+}
+
+/// Conversations with more responses than this are not read for their purposes.
+const MOST_READ: u32 = 100_000;
+
+/// What the responses of a run took, by purpose.
+pub(super) fn by_purpose(view: &RunView, spending: &Spending) -> Result<Purposes, ViewError> {
+    let mut purposes = Purposes::default();
+    for (task, (spent, latencies)) in &spending.tasks {
+        match task.map(TaskIx) {
+            Some(ix) => purposes.add(purpose_of(view, ix), spent, latencies),
+            None if view.plan().all_scenarios().next().is_none() => {
+                purposes.add(Purpose::Subject, spent, latencies);
+            }
+            None if spent.answers <= MOST_READ => purposes.add_conversations(view)?,
+            None => {
+                purposes.is_rough = true;
+                purposes.add(Purpose::Subject, spent, latencies);
+            }
+        }
+    }
+    Ok(purposes)
+}
+
+/// What a task asks models for.
+fn purpose_of(view: &RunView, task: TaskIx) -> Purpose {
+    match view.plan().tasks.get(task.index()).map(|it| &it.work) {
+        Some(Work::Evaluate(_)) => Purpose::Embedder,
+        _ => Purpose::Judge,
+    }
+}
+
+impl Purposes {
+    fn add(&mut self, purpose: Purpose, spent: &Spent, latencies: &Latencies) {
+        let at = self.all.iter().position(|it| it.0 == purpose).unwrap_or_else(|| {
+            self.all.push((purpose, Default::default()));
+            self.all.len() - 1
+        });
+        let (all_spent, all_latencies) = &mut self.all[at].1;
+        all_spent.add(spent);
+        all_latencies.merge(latencies);
+    }
+
+    /// Adds what cases asked for themselves, by the slot of each outcome.
+    fn add_conversations(&mut self, view: &RunView) -> Result<(), ViewError> {
+        let mut by_slot: BTreeMap<Slot, AskedOf> = BTreeMap::new();
+        for effect in view.reader().effects() {
+            let effect = effect?;
+            let slot = Slot::numbered(effect.site.slot).filter(|_| effect.site.asker.task().is_none());
+            if let Some(slot) = slot {
+                let origin = if effect.reused { Origin::Reused } else { Origin::Paid };
+                by_slot.entry(slot).or_default().add(&outcome(&effect)?, false, origin);
+            }
+        }
+        for (slot, asked) in by_slot.iter().filter(|it| *it.1 != AskedOf::default()) {
+            self.add(purpose(*slot), &Spent::from(asked), &asked.latency);
+        }
+        Ok(())
+    }
+}
+
 impl Spent {
+    fn add(&mut self, other: &Spent) {
+        let Spent { answers, reused, requests, failed_requests, unpriced, tokens, nano_dollars, latency_us } = other;
+        for (sum, it) in [
+            (&mut self.answers, answers),
+            (&mut self.reused, reused),
+            (&mut self.requests, requests),
+            (&mut self.failed_requests, failed_requests),
+            (&mut self.unpriced, unpriced),
+        ] {
+            *sum = sum.saturating_add(*it);
+        }
+        for (sum, it) in
+            [(&mut self.tokens, tokens), (&mut self.nano_dollars, nano_dollars), (&mut self.latency_us, latency_us)]
+        {
+            *sum = sum.saturating_add(*it);
+        }
+    }
+
     /// What they cost in dollars, as far as that is known.
     pub fn cost_usd(&self) -> Option<f64> {
         (self.answers > self.unpriced).then_some(self.nano_dollars as f64 / 1e9)
