@@ -7,6 +7,7 @@ mod evaluators;
 mod examples;
 mod functions;
 mod named_functions;
+mod queries;
 mod results;
 mod running;
 mod scenarios;
