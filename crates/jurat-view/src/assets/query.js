@@ -294,7 +294,7 @@ class Meaning {
   known(term, what, texts) {
     this.isOrNot(term);
     const unknown = term.values.find((it) => !texts.includes(it.text));
-    if (unknown) throw this.wrong(term, unknown, texts.length ? `there is no ${what} \`${unknown.text}\`; there are ${listed(texts.slice(0, 20))}` : `there is no ${what} at all`);
+    if (unknown) throw this.wrong(term, unknown, texts.length ? `there is no ${what} \`${unknown.text}\`; there are ${listed(texts.slice(0, 20))}` : `the run has no ${what} here`);
     return term.values.map((it) => it.text);
   }
 
