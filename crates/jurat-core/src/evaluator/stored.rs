@@ -154,6 +154,10 @@ mod tests {
             Some(r#"{"n":null,"l":[1,1.5,2.0,true,"ä\n"],"big":18446744073709551615,"more":99999999999999999999}"#),
             r#"Binding { parameter: "in \"put", from: Key(FieldPath([Key("k")])), is_required: false } Some(Map(Map([("n", Null), ("l", List([I(1), F(1.5), F(2.0), Bool(true), Str("ä\n")])), ("big", U(18446744073709551615)), ("more", Big("99999999999999999999"))])))"#,
         );
-        stored(Origin::Text(Box::new(Prompt::parse("say ${a.b} $${c} ${ no }"))), None, "");
+        stored(
+            Origin::Text(Box::new(Prompt::parse("say ${a.b} $${c} ${ no }"))),
+            None,
+            r#"Binding { parameter: "in \"put", from: Text(Prompt { text: "say ${a.b} $${c} ${ no }", holes: [Hole { path: FieldPath([Key("a"), Key("b")]), range: 4..10, is_optional: false }, Hole { path: FieldPath([Key("c")]), range: 12..16, is_optional: false }], syntax: Placeholders { literals: [17..24] } }), is_required: true } None"#,
+        );
     }
 }
