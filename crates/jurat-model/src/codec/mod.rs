@@ -40,6 +40,7 @@ pub(crate) use gemini_generate::in_path;
 use std::fmt;
 use std::time::Duration;
 
+use jurat_core::agent::Wire;
 use jurat_core::effect::{
     Endpoint, FaultClass, Finish, Logprobs, MOST_LOGPROBS, Message, ModelRequest, Reasoning, Served, ToolCall,
     ToolChoice, Usage, UsedTool,
@@ -140,6 +141,11 @@ impl Codec {
     /// The codec of a name.
     pub fn named(name: &str) -> Option<Codec> {
         Codec::all().find(|it| it.name() == name)
+    }
+
+    /// The codec that has the form of an agent's requests.
+    pub fn of(wire: Wire) -> Codec {
+        Codec::named(wire.name()).expect("a form of requests has the name of its codec")
     }
 
     /// The revision of its bytes.

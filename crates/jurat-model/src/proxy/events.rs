@@ -334,7 +334,7 @@ fn edited<'v>(value: Val<'v>, n_strings: &mut usize, cuts: &[Cut]) -> Val<'v> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proxy::Format;
+    use jurat_core::agent::Wire;
 
     const KEY: &str = "sk-0123456789abcdef";
     const LONGER: &str = "sk-0123456789abcdef-and-more";
@@ -348,16 +348,16 @@ mod tests {
     }
 
     /// An event with a piece of a model's text, in the form of an interface.
-    fn event(format: Format, piece: &str) -> String {
+    fn event(format: Wire, piece: &str) -> String {
         let piece = Val::from(piece).to_string();
         let data = match format {
-            Format::Responses => {
+            Wire::OpenAiResponses => {
                 format!(r#"{{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":{piece}}}"#)
             }
-            Format::Messages => {
+            Wire::Anthropic => {
                 format!(r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":{piece}}}}}"#)
             }
-            Format::Generate => {
+            Wire::Gemini => {
                 format!(r#"{{"candidates":[{{"content":{{"parts":[{{"text":{piece}}}]}}}}],"modelVersion":"gs"}}"#)
             }
             _ => format!(r#"{{"id":"c-s","model":"gpt-oss","choices":[{{"index":0,"delta":{{"content":{piece}}}}}]}}"#),
@@ -380,15 +380,13 @@ mod tests {
         data.map(piece).collect()
     }
 
-    const FORMATS: [Format; 4] = [Format::Chat, Format::Responses, Format::Messages, Format::Generate];
-
     /// A text cut into pieces, each an event.
-    fn streamed(format: Format, pieces: &[&str]) -> String {
+    fn streamed(format: Wire, pieces: &[&str]) -> String {
         pieces.iter().map(|it| event(format, it)).collect()
     }
 
     #[track_caller]
-    fn hides(format: Format, pieces: &[&str], expected: &str) {
+    fn hides(format: Wire, pieces: &[&str], expected: &str) {
         let stream = streamed(format, pieces);
         for n_bytes in [1, 7, stream.len()] {
             assert_eq!(text(&scrubbed(&stream, n_bytes)), expected, "{format:?} {pieces:?} in chunks of {n_bytes}");
@@ -398,7 +396,7 @@ mod tests {
     #[test]
     fn a_key_over_two_events_is_hidden_wherever_it_is_split() {
         let said = format!("the s{KEY}! {LONGER}.");
-        for format in FORMATS {
+        for (_, format) in Wire::NAMED {
             for at in 0..=said.len() {
                 let (first, second) = said.split_at(at);
                 hides(format, &[first, second], "the s[secret]! [secret].");
@@ -409,7 +407,7 @@ mod tests {
     #[test]
     fn a_key_over_many_events_is_hidden() {
         let said = format!("a {KEY}{KEY} sk-012 {LONGER}");
-        for format in FORMATS {
+        for (_, format) in Wire::NAMED {
             for n_bytes in 1..=KEY.len() {
                 let pieces: Vec<&str> =
                     said.as_bytes().chunks(n_bytes).map(|it| std::str::from_utf8(it).expect("ASCII")).collect();
@@ -418,7 +416,7 @@ mod tests {
         }
         for first in 0..=KEY.len() {
             for second in first..=KEY.len() {
-                hides(Format::Chat, &[&KEY[..first], &KEY[first..second], "", &KEY[second..]], "[secret]");
+                hides(Wire::OpenAiChat, &[&KEY[..first], &KEY[first..second], "", &KEY[second..]], "[secret]");
             }
         }
     }
@@ -426,7 +424,7 @@ mod tests {
     #[test]
     fn what_is_no_key_is_passed_on_as_it_is() {
         let pieces = ["yes", "", "sk-", "0123", "s", "sk-0123456789abcde", "g", "ü sk-0123456789abcde"];
-        for format in FORMATS {
+        for (_, format) in Wire::NAMED {
             let stream = format!(
                 ": hello\n\n{}retry: 1\r\n\r\ndata: [DONE]\n\ndata: {{ \"a\":\ndata: 1.0 }}\n\nsk-",
                 streamed(format, &pieces)
@@ -458,7 +456,7 @@ mod tests {
     #[test]
     fn a_text_that_ended_holds_nothing_back_for_long() {
         let mut scrubber = EventScrubber::new([KEY].into_iter());
-        assert!(scrubber.push(event(Format::Chat, "yes").as_bytes()).is_empty());
+        assert!(scrubber.push(event(Wire::OpenAiChat, "yes").as_bytes()).is_empty());
         let other = "data: {\"other\":\"block\"}\n\n";
         let passed: Vec<usize> = (0..=MAX_GAP).map(|_| scrubber.push(other.as_bytes()).len()).collect();
         assert!(passed[..31].iter().all(|it| *it == 0) && scrubber.holds_nothing(), "{passed:?}");

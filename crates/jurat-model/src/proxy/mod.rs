@@ -30,7 +30,7 @@ mod tunnel;
 mod upstream;
 
 pub use names::Names;
-pub use operation::{Format, Operation};
+pub use operation::Operation;
 pub use options::{Answer, Asked, Given, Listen, OnBehalf, OnSpent, ProxyLimits, ProxyOptions, Upstream, random_key};
 pub use record::{Body, Exchange, ProviderFailure, Record, Spent, Tunnelled};
 pub use serve::{Proxy, ProxyError};

@@ -3,6 +3,7 @@
 //! Agents put different things before what they ask: `/v1`, `/v1beta`, nothing. What stands at the end says what it is.
 
 use http::Method;
+use jurat_core::agent::Wire;
 
 use crate::codec::Codec;
 
@@ -31,31 +32,6 @@ pub enum Operation {
     },
     /// `/models`, which lists them.
     Models,
-}
-
-/// A form of requests that agents send.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// OpenAI's chat completions.
-    Chat,
-    /// OpenAI's responses.
-    Responses,
-    /// Anthropic's messages.
-    Messages,
-    /// Gemini's `generateContent`.
-    Generate,
-}
-
-impl Format {
-    /// The codec that has this form.
-    pub fn codec(self) -> Codec {
-        match self {
-            Format::Chat => Codec::OPENAI_CHAT,
-            Format::Responses => Codec::OPENAI_RESPONSES,
-            Format::Messages => Codec::ANTHROPIC_MESSAGES,
-            Format::Generate => Codec::GEMINI_GENERATE,
-        }
-    }
 }
 
 impl Operation {
@@ -90,19 +66,19 @@ impl Operation {
     }
 
     /// The form that the request and its reply have.
-    pub fn format(&self) -> Option<Format> {
+    pub fn format(&self) -> Option<Wire> {
         match self {
-            Operation::Chat => Some(Format::Chat),
-            Operation::Responses => Some(Format::Responses),
-            Operation::Messages | Operation::CountMessages => Some(Format::Messages),
-            Operation::Generate { .. } | Operation::CountGenerate { .. } => Some(Format::Generate),
+            Operation::Chat => Some(Wire::OpenAiChat),
+            Operation::Responses => Some(Wire::OpenAiResponses),
+            Operation::Messages | Operation::CountMessages => Some(Wire::Anthropic),
+            Operation::Generate { .. } | Operation::CountGenerate { .. } => Some(Wire::Gemini),
             Operation::Models => None,
         }
     }
 
     /// The codec that reads its reply.
     pub fn codec(&self) -> Option<Codec> {
-        self.format().map(Format::codec)
+        self.format().map(Codec::of)
     }
 
     /// Whether a model answers, so that it counts.

@@ -1,13 +1,14 @@
 //! Saying no in the words of a provider's interface, so that agents understand.
 
+use jurat_core::agent::Wire;
 use serde_json::json;
 
-use super::{Format, Given, Operation};
+use super::{Given, Operation};
 
 /// A refusal of this status.
 pub(super) fn refusal(operation: Option<&Operation>, status: u16, message: &str) -> Given {
     let body = match operation.and_then(Operation::format) {
-        Some(Format::Messages) => {
+        Some(Wire::Anthropic) => {
             let kind = match status {
                 429 => "rate_limit_error",
                 404 => "not_found_error",
@@ -16,7 +17,7 @@ pub(super) fn refusal(operation: Option<&Operation>, status: u16, message: &str)
             };
             json!({ "type": "error", "error": { "type": kind, "message": message } })
         }
-        Some(Format::Generate) => {
+        Some(Wire::Gemini) => {
             let word = match status {
                 429 => "RESOURCE_EXHAUSTED",
                 404 => "NOT_FOUND",

@@ -1,23 +1,24 @@
 //! Writing a model's answer in the form that an agent speaks.
 
+use jurat_core::agent::Wire;
 use jurat_core::effect::{Finish, ToolCall, Usage};
 use serde_json::{Value, json};
 
-use super::super::{Format, Given};
+use super::super::Given;
 use crate::codec::{Reply, arguments_text};
 
 /// The answer in a form, whole or in pieces. `number` distinguishes the answers of one agent.
-pub(crate) fn answer(format: Format, model: &str, reply: &Reply, is_streamed: bool, number: u64) -> Given {
+pub(crate) fn answer(format: Wire, model: &str, reply: &Reply, is_streamed: bool, number: u64) -> Given {
     let said = Said { model, reply, number };
     match (format, is_streamed) {
-        (Format::Chat, false) => Given::json(said.chat().to_string()),
-        (Format::Chat, true) => Given::events(said.chat_events()),
-        (Format::Responses, false) => Given::json(said.response("completed").to_string()),
-        (Format::Responses, true) => Given::events(said.response_events()),
-        (Format::Messages, false) => Given::json(said.message().to_string()),
-        (Format::Messages, true) => Given::events(said.message_events()),
-        (Format::Generate, false) => Given::json(said.generated().to_string()),
-        (Format::Generate, true) => Given::events(format!("data: {}\n\n", said.generated())),
+        (Wire::OpenAiChat, false) => Given::json(said.chat().to_string()),
+        (Wire::OpenAiChat, true) => Given::events(said.chat_events()),
+        (Wire::OpenAiResponses, false) => Given::json(said.response("completed").to_string()),
+        (Wire::OpenAiResponses, true) => Given::events(said.response_events()),
+        (Wire::Anthropic, false) => Given::json(said.message().to_string()),
+        (Wire::Anthropic, true) => Given::events(said.message_events()),
+        (Wire::Gemini, false) => Given::json(said.generated().to_string()),
+        (Wire::Gemini, true) => Given::events(format!("data: {}\n\n", said.generated())),
     }
 }
 

@@ -1,24 +1,24 @@
 //! Reading an agent's request.
 
+use jurat_core::agent::Wire;
 use jurat_core::effect::{Message, ModelRequest, Tool, ToolCall, ToolChoice};
 use jurat_format::value::Value as CoreValue;
 use serde_json::Value;
 
-use super::super::Format;
 use crate::codec::arguments as read_arguments;
 
 /// Why a request cannot be asked of a model that is no provider's.
 type Refused = String;
 
 /// The question that a request asks.
-pub(crate) fn question(format: Format, body: &[u8], role: &str) -> Result<ModelRequest, Refused> {
+pub(crate) fn question(format: Wire, body: &[u8], role: &str) -> Result<ModelRequest, Refused> {
     let body: Value = serde_json::from_slice(body).map_err(|error| format!("the request is no JSON: {error}"))?;
     let mut reading = Reading::default();
     match format {
-        Format::Chat => reading.chat(&body)?,
-        Format::Responses => reading.responses(&body)?,
-        Format::Messages => reading.messages(&body)?,
-        Format::Generate => reading.generate(&body)?,
+        Wire::OpenAiChat => reading.chat(&body)?,
+        Wire::OpenAiResponses => reading.responses(&body)?,
+        Wire::Anthropic => reading.messages(&body)?,
+        Wire::Gemini => reading.generate(&body)?,
     }
     let mut request = ModelRequest::new(role, reading.messages);
     request.tools = reading.tools;

@@ -1,12 +1,10 @@
+use jurat_core::agent::Wire;
 use jurat_core::effect::{Endpoint, Finish, Message, ModelRequest, Tool, ToolCall, Usage};
 use jurat_format::value::parse_json;
 use proptest::prelude::*;
 
 use super::{answer, question};
-use crate::codec::{Received, Reply};
-use crate::proxy::Format;
-
-const FORMATS: [Format; 4] = [Format::Chat, Format::Responses, Format::Messages, Format::Generate];
+use crate::codec::{Codec, Received, Reply};
 
 fn value(text: &str) -> jurat_format::value::Value {
     parse_json(text).expect("it is JSON").value.into_owned()
@@ -30,8 +28,8 @@ proptest! {
     /// What is written in a provider's form is read as the same answer by the codec of that provider.
     #[test]
     fn an_answer_is_read_as_it_was_given(reply in replies()) {
-        for format in FORMATS {
-            let codec = format.codec();
+        for (_, format) in Wire::NAMED {
+            let codec = Codec::of(format);
             let whole = answer(format, "m", &reply, false, 1);
             let received = Received { status: 200, header: &|_| None, body: &whole.body, at_ms: 0 };
             let streamed = answer(format, "m", &reply, true, 1);
@@ -62,8 +60,8 @@ proptest! {
         let mut request = ModelRequest::new("role", messages);
         let parameters = value(r#"{"type": "object", "properties": {"path": {"type": "string"}}}"#);
         request.tools = vec![Tool { name: "read".to_owned(), description: Some("reads".to_owned()), parameters }];
-        for format in FORMATS {
-            let codec = format.codec();
+        for (_, format) in Wire::NAMED {
+            let codec = Codec::of(format);
             let endpoint = Endpoint {
                 codec: codec.name().to_owned(),
                 codec_revision: codec.revision(),
@@ -87,10 +85,10 @@ fn what_cannot_be_passed_on_is_said() {
         assert!(error.contains(words), "{error}");
     };
     let image = r#"{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]}"#;
-    refused(Format::Chat, image, "`image_url`");
-    refused(Format::Messages, r#"{"messages":[{"role":"user","content":[{"type":"image"}]}]}"#, "`image`");
-    refused(Format::Generate, r#"{"contents":[{"parts":[{"inlineData":{}}]}]}"#, "`inlineData`");
-    refused(Format::Chat, r#"{"response_format":{"type":"json_schema"}}"#, "schema");
-    refused(Format::Responses, "no", "no JSON");
-    refused(Format::Chat, r#"{"messages":[{"role":"oracle","content":"x"}]}"#, "`oracle`");
+    refused(Wire::OpenAiChat, image, "`image_url`");
+    refused(Wire::Anthropic, r#"{"messages":[{"role":"user","content":[{"type":"image"}]}]}"#, "`image`");
+    refused(Wire::Gemini, r#"{"contents":[{"parts":[{"inlineData":{}}]}]}"#, "`inlineData`");
+    refused(Wire::OpenAiChat, r#"{"response_format":{"type":"json_schema"}}"#, "schema");
+    refused(Wire::OpenAiResponses, "no", "no JSON");
+    refused(Wire::OpenAiChat, r#"{"messages":[{"role":"oracle","content":"x"}]}"#, "`oracle`");
 }
