@@ -1,5 +1,7 @@
 //! Logs of Inspect, `.eval` archives and JSON: each sample becomes the run of an agent, with its target and its recorded scores.
 
+mod scorers;
+
 use std::io::Read as _;
 
 use jurat_core::artifact::{
@@ -15,6 +17,8 @@ use crate::report::{NOT_KNOWN, Unused};
 use crate::source::Source;
 use crate::trace::{Conversation, from_value, media};
 use crate::zip::Archive;
+
+use scorers::{Scorer, offered};
 
 pub(crate) static KIND: Kind = Kind {
     name: "inspect",
@@ -174,10 +178,6 @@ fn json(archive: &mut Archive<'_>, name: &str) -> Result<Option<Value>, String> 
     Ok(Some(record.value.into_owned()))
 }
 
-/// The scorers that jurat judges anew, by the names that Inspect gives them.
-const INCLUDES: &str = include_str!("inspect/includes.js");
-const MATCH: &str = include_str!("inspect/match.js");
-
 #[derive(Default)]
 struct Suite {
     name: Option<String>,
@@ -245,19 +245,16 @@ impl Suite {
         )];
         let mut evaluators = Object::new();
         let mut names = identifier::Names::default();
-        for (task, code) in self.scorers.iter().filter_map(|(scorer, options)| offered(scorer, options).ok()) {
-            let task = names.unique(task);
-            let file = format!("evaluators/{task}.js");
-            evaluators.put(&task, Object::new().with("source", Object::new().with("file", text(&file))));
-            let with =
-                Object::new().with("output", text("final_response")).with("reference", text("runner_metadata.target"));
-            let task = Object::new().with("id", text(&task)).with("evaluate", text(&task)).with("with", with);
-            let task = task
-                .with("field_path", text("label"))
-                .with("operator", text("equals"))
-                .with("expected_value", text("C"));
+        for scorer in self.scorers.iter().filter_map(|(scorer, options)| offered(scorer, options).ok()) {
+            let name = names.unique(scorer.name);
+            if let Some(code) = scorer.code() {
+                let file = format!("evaluators/{name}.py");
+                evaluators.put(&name, Object::new().with("source", Object::new().with("file", text(&file))));
+                import.file(file, code.to_owned());
+            }
+            let whole = Object::new().with("id", text(&name));
+            let task = scorer.task(&name).members().fold(whole, |it, (key, value)| it.with(key, value.clone()));
             tasks.push(task.into());
-            import.file(file, code);
         }
         let mut suite = Object::new().with("suite", text(identifier::identity(&name, "inspect")));
         suite.put("records", Object::new().with("path", text("runs.jsonl")).with("as", text("runs")));
@@ -278,35 +275,15 @@ impl Suite {
 
 fn note_scorer(import: &mut Import<'_>, name: &str, (scorer, options): &(String, Value)) {
     let what = format!("scorer `{scorer}`");
-    let recorded = "its recorded value is `runner_metadata.scores`";
     match offered(scorer, options) {
-        Ok((task, _)) => {
-            let why = format!("letters are compared in lower case, where Inspect folds their case in full; {recorded}");
+        Err(why) => {
+            import.report.dropped(name, what, format!("{why}; its recorded value is `runner_metadata.scores`"));
+        }
+        Ok(Scorer { name: task, difference: None, .. }) => import.report.exact(name, what, format!("task `{task}`")),
+        Ok(Scorer { name: task, difference: Some(why), .. }) => {
             import.report.approximate(name, what, format!("task `{task}`"), why);
         }
-        Err(why) => import.report.dropped(name, what, format!("{why}; {recorded}")),
     }
-}
-
-/// The task and the code for a scorer with its options; why there is none.
-fn offered(scorer: &str, options: &Value) -> Result<(&'static str, String), String> {
-    let (task, code) = match scorer.rsplit('/').next().unwrap_or(scorer) {
-        "includes" => ("includes", INCLUDES),
-        "match" => ("match", MATCH),
-        _ => return Err("jurat does not judge by it".to_owned()),
-    };
-    let mut code = code.to_owned();
-    for (key, value) in members(options) {
-        code = match (key, value) {
-            ("ignore_case", Val::Bool(it)) => code.replace("IGNORE_CASE = true", &format!("IGNORE_CASE = {it}")),
-            ("location", Val::Str(it)) if task == "match" && matches!(&**it, "begin" | "end" | "any" | "exact") => {
-                code.replace("LOCATION = \"end\"", &format!("LOCATION = \"{it}\""))
-            }
-            ("numeric", Val::Bool(false)) => code,
-            _ => return Err(format!("its option `{key}: {}` is not taken over", beginning(&plain(value)))),
-        };
-    }
-    Ok((task, code))
 }
 
 /// The run that a sample is, and how many parts of its messages are not in it.
@@ -433,8 +410,15 @@ fn timing(sample: &Value) -> Timing {
 
 fn request(eval: &Value) -> RunRequest {
     let mut metadata = Object::new();
-    for key in ["task", "task_args", "dataset", "packages", "created", "eval_id"] {
+    for key in ["task", "task_args", "packages", "created", "eval_id"] {
         metadata.put_some(key, eval.get(key).filter(|it| !matches!(it, Val::Null)).cloned());
+    }
+    // Of the data set not the ids of all samples, which would stand in each run again.
+    let dataset: Object = members_at(eval, "dataset")
+        .filter(|(key, _)| *key != "sample_ids")
+        .fold(Object::new(), |all, (key, it)| all.with(key, it.clone()));
+    if !dataset.is_empty() {
+        metadata.put("dataset", dataset);
     }
     RunRequest {
         requested_model: text_at(eval, "model").unwrap_or("unknown").to_owned(),

@@ -78,7 +78,7 @@ fn note_others(unused: &mut Unused, at: &str, sample: &Value) {
 /// Members of an answer that are read.
 const ANSWER: [&str; 3] = ["output_text", "model", "usage"];
 
-const HAS_IDEAL: &str = include_str!("inspect/includes.js");
+const HAS_IDEAL: &str = include_str!("has_ideal.js");
 
 fn suite(name: Option<&str>, has_system: bool) -> Object {
     let mut ask = Object::new();

@@ -3,6 +3,7 @@
 //! Each file here is a part of a configuration; `assertion` has a file for each family of assertions. What a configuration leaves to code,
 //! services or template logic is dropped, with its line.
 
+mod application;
 mod assertion;
 mod csv_tests;
 mod draft;

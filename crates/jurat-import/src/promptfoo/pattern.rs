@@ -14,10 +14,16 @@ pub(super) fn translated(pattern: &str) -> Result<String, String> {
     if Pattern::rust(&ascii).is_ok() {
         return Ok(ascii);
     }
-    // Patterns that need backtracking know no word boundary of ASCII letters.
-    let unicode = Translation::new(pattern, r"\b", r"\B").whole()?;
-    match Pattern::rust(&unicode) {
-        Ok(_) => Ok(unicode),
+    beside_look_around(pattern)
+}
+
+/// The same for a pattern that stands in a look-ahead, or has one: patterns that need backtracking know no word boundary of ASCII letters.
+pub(super) fn beside_look_around(pattern: &str) -> Result<String, String> {
+    const BOUNDARY: &str = "(?:(?<=[A-Za-z0-9_])(?![A-Za-z0-9_])|(?<![A-Za-z0-9_])(?=[A-Za-z0-9_]))";
+    const NO_BOUNDARY: &str = "(?:(?<=[A-Za-z0-9_])(?=[A-Za-z0-9_])|(?<![A-Za-z0-9_])(?![A-Za-z0-9_]))";
+    let translated = Translation::new(pattern, BOUNDARY, NO_BOUNDARY).whole()?;
+    match Pattern::rust(&translated) {
+        Ok(_) => Ok(translated),
         Err(error) => Err(format!("not a regular expression: {}", error.message)),
     }
 }
@@ -315,6 +321,7 @@ mod tests {
         matches(r"😀", "😀", true);
         matches(r"\bworld\b", "hello world", true);
         matches(r"(?<!x)5", "x5", false);
+        matches(r"(?=w)\bw\B", "éwo", true);
         matches(r"(a)\1", "aa", true);
         matches(r"(?<n>a)\k<n>", "aa", true);
         matches(r"\/path\-x", "/path-x", true);

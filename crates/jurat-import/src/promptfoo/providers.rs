@@ -2,6 +2,7 @@
 
 use jurat_format::value::{Val, Value};
 
+use super::application;
 use crate::document::{Object, beginning, members, text};
 use crate::report::Report;
 use crate::secret::is_secret;
@@ -266,6 +267,9 @@ pub(super) struct Taken {
 
 /// The model that is evaluated, with what promptfoo sends where the configuration says nothing; the reason when there is none.
 pub(super) fn subject(provider: &Provider) -> Result<Taken, String> {
+    if application::is_application(&provider.id) {
+        return application::application(provider);
+    }
     let mut taken = model(provider)?;
     let (vendor, name) = vendor_of(&provider.id)?;
     let mut settings = match &taken.model {
@@ -540,6 +544,7 @@ impl Settings {
         let mut headers = Object::new();
         for (key, value) in members(value) {
             match value.as_str() {
+                _ if is_of_connection(key) => self.drop(key, OF_CONNECTION),
                 _ if is_secret(key) => self.drop(key, "a secret; write `${NAME}` of the environment in the suite"),
                 Some(it) if !it.contains("{{") => headers.put(key, value.clone()),
                 _ => self.drop(key, "it is a template or not text"),
@@ -559,6 +564,14 @@ impl Settings {
             _ => self.drop("response_format", "it is no schema that stands in the configuration"),
         }
     }
+}
+
+pub(super) const OF_CONNECTION: &str = "it belongs to the connection, and jurat sends its own";
+
+/// Whether a header is one that jurat sends by itself.
+pub(super) fn is_of_connection(name: &str) -> bool {
+    let names = ["connection", "content-length", "content-type", "host", "transfer-encoding"];
+    names.iter().any(|it| it.eq_ignore_ascii_case(name))
 }
 
 fn has_file(value: &Value) -> bool {

@@ -8,7 +8,7 @@ use jurat_format::value::{Val, Value};
 
 use super::groups;
 use super::places::Places;
-use super::suite::Suite;
+use super::suite::{Suite, without_last_breaks};
 use super::tests::{NOT_HERE, Spec, Test};
 use crate::document::{Object, first_of, maybe_json, plain, text, text_at};
 use crate::input::{Content, Element, Input};
@@ -70,7 +70,7 @@ fn read(import: &mut Import<'_>) -> Result<(), ImportError> {
                 }
                 suite.recorded_test(test(&at, &entry));
             }
-            let id = suite.recorded_row(&at, test_ix, entry.get("vars").cloned().unwrap_or(Val::Null));
+            let id = suite.recorded_row(&at, test_ix, vars(&entry).unwrap_or(Val::Null));
             import.row(&line(&id, &entry))?;
         }
     }
@@ -93,7 +93,7 @@ fn is_structure(output: &Value) -> bool {
 fn test(at: &str, entry: &Value) -> Test {
     let case = entry.get("testCase").cloned().unwrap_or(Val::Null);
     let list = case.get("assert").and_then(Val::as_list).unwrap_or_default();
-    let assertions = list.iter().map(|it| Spec { at: at.to_owned(), value: it.clone() }).collect();
+    let assertions = list.iter().map(|it| Spec { at: at.to_owned(), value: as_written(it, entry) }).collect();
     let options = case.get("options").and_then(Val::as_map).cloned().map(Object::from).unwrap_or_default();
     Test {
         at: at.to_owned(),
@@ -102,6 +102,26 @@ fn test(at: &str, entry: &Value) -> Test {
         description: text_at(&case, "description").map(str::to_owned),
         threshold: groups::threshold(case.get("threshold")),
         ..Test::default()
+    }
+}
+
+fn vars(entry: &Value) -> Option<Value> {
+    let vars = entry.get("vars").filter(|it| !matches!(it, Val::Null))?;
+    Some(vars.as_map().map_or_else(|| vars.clone(), |it| Val::Map(without_last_breaks(it))))
+}
+
+/// An assertion with its text as it was written: promptfoo stores texts that are JSON without their spaces in the test, and as they were beside their verdict.
+fn as_written(assertion: &Value, entry: &Value) -> Value {
+    let stored = assertion.get("value").and_then(Val::as_str).map(maybe_json);
+    let Some(stored @ (Val::Map(_) | Val::List(_))) = stored else { return assertion.clone() };
+    let results = entry.get("gradingResult").and_then(|it| it.get("componentResults")).and_then(Val::as_list);
+    let written = results.unwrap_or_default().iter().filter_map(|it| it.get("assertion")).find_map(|it| {
+        let value = it.get("value").filter(|it| it.as_str().is_some_and(|it| maybe_json(it) == stored))?;
+        (it.get("type") == assertion.get("type")).then_some(value)
+    });
+    match (written, assertion.as_map()) {
+        (Some(value), Some(members)) => Object::from(members.clone()).with("value", value.clone()).into(),
+        _ => assertion.clone(),
     }
 }
 
@@ -114,7 +134,7 @@ fn line(id: &str, entry: &Value) -> Value {
     line.put_some("description", there(entry.get("testCase").and_then(|it| it.get("description"))));
     line.put_some("input", there(prompt.get("raw")));
     line.put_some("output", there(response.get("output")).map(|it| text(plain(&it))));
-    line.put_some("vars", there(entry.get("vars")));
+    line.put_some("vars", vars(entry));
     line.put_some("metadata", there(entry.get("testCase").and_then(|it| it.get("metadata"))));
     line.put_some("latency_ms", there(entry.get("latencyMs")));
     line.put_some("cost_usd", there(entry.get("cost")));

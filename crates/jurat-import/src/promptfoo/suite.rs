@@ -181,7 +181,7 @@ impl<'s, 'f> Suite<'s, 'f> {
         }
         let first = self.rows.len() + 1;
         for vars in combinations {
-            let vars = self.filled(&test, vars);
+            let vars = self.filled(&test, without_last_breaks(&vars));
             self.rows.push(Row { test: self.tests.len(), vars });
         }
         let last = self.rows.len();
@@ -678,13 +678,22 @@ fn presence(rows: &[Row], name: &str) -> Presence {
 fn used_variables(prompts: &[Prompt], tasks: &[Object]) -> Vec<String> {
     let mut used: Vec<String> = prompts.iter().flat_map(Prompt::variables).map(str::to_owned).collect();
     for task in tasks {
-        let prompt = task.get("judge").and_then(|it| text_at(it, "prompt")).unwrap_or_default();
-        let names = prompt.split("${vars.").skip(1).map(|it| it.split(['}', '.', '[']).next().unwrap_or_default());
+        let judge = task.get("judge").map(Val::to_json).unwrap_or_default();
+        let names = judge.split("${vars.").skip(1).map(|it| it.split(['}', '.', '[']).next().unwrap_or_default());
         used.extend(names.map(str::to_owned));
     }
     used.sort();
     used.dedup();
     used
+}
+
+/// Variables as prompts and assertions of promptfoo have them: without the line break at the end, which blocks of YAML have.
+pub(super) fn without_last_breaks(vars: &Map<'static>) -> Map<'static> {
+    let without = |it: &Value| match it {
+        Val::Str(it) if it.ends_with('\n') => text(&it[..it.len() - 1]),
+        other => other.clone(),
+    };
+    vars.iter().map(|(key, it)| (key.to_owned(), without(it))).collect()
 }
 
 fn line(ix: usize, row: &Row, test: &Test, used: &[String]) -> Value {

@@ -200,9 +200,9 @@ fn options_of_scorers_are_read_or_named() {
         {"name":"includes","options":{"ignore_case":false}},{"name":"match","options":{"numeric":true}}"#;
     let found = read("log.json", &log("success", scorers, ""));
     let code = |name: &str| found.files.iter().find(|it| it.name == name).expect("code").text().expect("text");
-    assert!(code("evaluators/match.js").contains("LOCATION = \"begin\";\nconst IGNORE_CASE = true;"));
-    assert!(code("evaluators/match_2.js").contains("LOCATION = \"exact\";\nconst IGNORE_CASE = false;"));
-    assert!(code("evaluators/includes.js").contains("IGNORE_CASE = false;"));
+    assert!(code("evaluators/match.py").contains("LOCATION = 'begin'\nIGNORE_CASE = True\n"));
+    assert!(code("evaluators/match_2.py").contains("LOCATION = 'exact'\nIGNORE_CASE = False\n"));
+    assert!(code("evaluators/includes.py").contains("IGNORE_CASE = False\n"));
     dropped(
         &found,
         &[

@@ -9,7 +9,7 @@ use crate::document::{Object, text};
 pub(super) static TYPES: &[AssertionType] =
     &[AssertionType::new("javascript", Use::Code, javascript), AssertionType::new("python", Use::Code, python)];
 
-const DIFFERENCE: &str = "the code runs in jurat's sandbox; `context` has `vars`, `prompt` and `config`";
+const DIFFERENCE: &str = "the code runs in jurat's sandbox; `context` has `vars`, `prompt` and `config`; a name that does not exist there is an error, not a failure";
 
 /// What code of a sandbox does not have.
 const NOT_IN_JAVASCRIPT: [&str; 6] = ["require", "fetch", "process", "await", "import", "async"];
@@ -44,12 +44,17 @@ fn file_name(reference: &str) -> String {
     jurat_format::id::repaired(name.split('.').next().unwrap_or(name))
 }
 
-/// An expression, or statements that return.
+/// Lines are the body of a function. One line is an expression, or declarations and the expression that they are for.
 fn javascript_body(written: &str) -> String {
-    let is_body = written.contains('\n') || identifiers(written).contains(&"return");
-    match is_body {
-        true => format!("\n{}\n", written.trim_end()),
-        false => format!("\n    return ({});\n", written.trim().trim_end_matches(';')),
+    let line = written.trim().trim_end_matches(';').trim_end();
+    let begins = |word: &str| line.strip_prefix(word).is_some_and(|it| it.starts_with([' ', '(']));
+    if line.contains('\n') || ["return", "if"].into_iter().any(begins) {
+        return format!("\n{}\n", written.trim_end());
+    }
+    match line.rsplit_once(';').filter(|_| ["const", "let", "var"].into_iter().any(begins)) {
+        Some((declared, last)) if last.trim().starts_with("return ") => format!("\n    {declared};{last}\n"),
+        Some((declared, last)) => format!("\n    {declared};\n    return ({});\n", last.trim()),
+        None => format!("\n    return ({line});\n"),
     }
 }
 
@@ -92,7 +97,14 @@ pub(super) fn javascript_source(body: &str, threshold: Option<f64>, config: &Val
 function assertion(output, context) {{{body}}}
 {parsed}
 export function evaluate({{ output, vars = {{}}, input = "" }}) {{
-  const result = assertion({given}, {{ vars, prompt: input, config: {config} }});
+  let result;
+  try {{
+    result = assertion({given}, {{ vars, prompt: input, config: {config} }});
+  }} catch (error) {{
+    // Code that names something unknown is wrong. Other errors are about the answer, and fail it as in promptfoo.
+    if (error instanceof ReferenceError) throw error;
+    return {{ label: "threw", score: 0, explanation: `the code threw ${{error}}` }};
+  }}
   if (typeof result === "boolean") return result ? "pass" : "fail";
   if (typeof result === "number") {{
     const score = result;
@@ -119,14 +131,12 @@ function parsed(output) {
 ";
 
 const PARSED_IN_PYTHON: &str = "
-import json as _json
-
 
 def _parsed(output):
     if not isinstance(output, str):
         return output
     try:
-        return _json.loads(output)
+        return json.loads(output)
     except ValueError:
         return output
 ";
@@ -234,11 +244,21 @@ fn python_source(code: &str, threshold: Option<f64>, config: &Value, is_structur
     let (parsed, given) = if is_structured { (PARSED_IN_PYTHON, "_parsed(output)") } else { ("", "output") };
     let config = jurat_format::value::python::repr(config);
     format!(
-        r#"# Imported from promptfoo.
+        r#"# Imported from promptfoo, where code has `json` without importing it.
+import json
+
+
 {code}
 {parsed}
+
 def evaluate(output, vars={{}}, input=""):
-    result = _assertion({given}, {{"vars": vars, "prompt": input, "config": {config}}})
+    try:
+        result = _assertion({given}, {{"vars": vars, "prompt": input, "config": {config}}})
+    except (NameError, ImportError, MemoryError):
+        raise
+    except Exception as error:
+        # It is about the answer, and fails it as in promptfoo.
+        return {{"label": "threw", "score": 0, "explanation": f"the code raised {{type(error).__name__}}: {{error}}"}}
     if isinstance(result, bool):
         return "pass" if result else "fail"
     if isinstance(result, (int, float)):
@@ -286,5 +306,8 @@ mod unit {
     fn an_expression_is_returned_and_a_body_stays() {
         assert_eq!(javascript_body("output.length > 3;"), "\n    return (output.length > 3);\n");
         assert_eq!(javascript_body("if (x) return 1; return 0"), "\nif (x) return 1; return 0\n");
+        assert_eq!(javascript_body("const n = 1; n > 0;"), "\n    const n = 1;\n    return (n > 0);\n");
+        let inner = "output.split(' ').every((it) => { return it; })";
+        assert_eq!(javascript_body(inner), format!("\n    return ({inner});\n"));
     }
 }

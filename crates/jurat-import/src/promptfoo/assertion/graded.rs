@@ -4,7 +4,7 @@ use jurat_format::value::{Val, Value};
 
 use super::super::template::{Template, literal_text};
 use super::{AssertionType, Taken, Taking, Use};
-use crate::document::{Object, number, plain, text};
+use crate::document::{Object, maybe_json, number, plain, text, text_at};
 
 pub(super) static TYPES: &[AssertionType] = &[
     AssertionType::new("llm-rubric", Use::Prompt, rubric),
@@ -36,9 +36,10 @@ fn judge(taking: &mut Taking<'_, '_>) -> Result<Object, String> {
 }
 
 /// A task with a judge that has a prompt and answers by a schema.
-fn prompted(taking: &mut Taking<'_, '_>, prompt: String, output: Object) -> Result<Object, String> {
+fn prompted(taking: &mut Taking<'_, '_>, prompt: Object, output: Object) -> Result<Object, String> {
     let judge = judge(taking)?;
-    Ok(Object::new().with("judge", judge.with("prompt", text(prompt)).with("output", output)))
+    let judge = prompt.members().fold(judge, |judge, (key, it)| judge.with(key, it.clone()));
+    Ok(Object::new().with("judge", judge.with("output", output)))
 }
 
 /// A task with a ready judge, and where its inputs are.
@@ -123,22 +124,30 @@ fn criterion(taking: &Taking<'_, '_>) -> Result<String, String> {
     }
 }
 
-/// The author's own prompt, in which `output` and `rubric` are variables.
-fn own_prompt(taking: &Taking<'_, '_>, prompt: &Value, criterion: &str) -> Result<String, String> {
+/// The author's own prompt, in which `output` and `rubric` are variables: a text, or the messages of a chat.
+fn own_prompt(taking: &Taking<'_, '_>, prompt: &Value, criterion: &str) -> Result<Object, String> {
     let written = match prompt {
         Val::Str(reference) if reference.starts_with("file://") => taking.places.text(reference)?.1,
-        Val::Str(written) => written.to_string(),
-        _ => return Err("its `rubricPrompt` is a chat".to_owned()),
+        other => plain(other),
     };
-    if written.trim_start().starts_with('[') && written.contains("\"role\"") {
-        return Err("its `rubricPrompt` is a chat".to_owned());
-    }
     let output = format!("${{{}}}", taking.output);
-    Template::parse(&written)?.replaced(|variable| match variable {
-        "output" => output.clone(),
-        "rubric" => criterion.to_owned(),
-        other => format!("${{vars.{other}}}"),
-    })
+    let filled = |written: &str| {
+        Template::parse(written)?.replaced(|variable| match variable {
+            "output" => output.clone(),
+            "rubric" => criterion.to_owned(),
+            other => format!("${{vars.{other}}}"),
+        })
+    };
+    let messages = match maybe_json(&written) {
+        Val::List(messages) if written.contains("\"role\"") => messages,
+        _ => return Ok(Object::new().with("prompt", text(filled(&written)?))),
+    };
+    let said = |it: &Value| {
+        let (role, content) = text_at(it, "role").zip(text_at(it, "content")).ok_or("its `rubricPrompt` has parts")?;
+        Ok(Object::new().with("role", text(role)).with("content", text(filled(content)?)).into())
+    };
+    let messages: Vec<Value> = messages.iter().map(said).collect::<Result<_, String>>()?;
+    Ok(Object::new().with("messages", Val::List(messages)))
 }
 
 fn factuality(taking: &mut Taking<'_, '_>) -> Result<Taken, String> {
@@ -200,7 +209,7 @@ fn context_relevance(taking: &mut Taking<'_, '_>) -> Result<Taken, String> {
          reason first, then the score.";
     let score = Object::new().with("type", text("number")).with("minimum", 0).with("maximum", 1);
     let output = Object::new().with("reason", text("string")).with("score", score);
-    let task = prompted(taking, prompt.to_owned(), output)?;
+    let task = prompted(taking, Object::new().with("prompt", text(prompt)), output)?;
     let why = "the judge has a prompt of jurat's own: the ready judge `context-precision` needs passages as a list";
     Ok(Taken::approximate(at_least(taking, task, taking.threshold(0.0)), why))
 }

@@ -49,18 +49,21 @@ fn contains_json(taking: &mut Taking<'_, '_>) -> Result<Taken, String> {
     let evaluator = super::code::evaluator(taking, "contains_json", "js", &source);
     Ok(Taken::approximate(
         taking.labelled(&evaluator, ("pass", "fail")),
-        "an evaluator looks for objects and lists in the answer",
+        "an evaluator looks for objects of JSON; promptfoo reads what stands in braces as YAML",
     ))
 }
 
-/// Whether an object or a list stands somewhere in a text.
+/// Whether an object stands somewhere in a text. Braces that are not closed are closed at its end, as in promptfoo.
 const CONTAINS_JSON: &str = r#"
     for (let start = 0; start < output.length; start++) {
-      if (output[start] !== "{" && output[start] !== "[") continue;
-      for (let end = output.length; end > start; end--) {
-        if (output[end - 1] !== "}" && output[end - 1] !== "]") continue;
-        try { JSON.parse(output.slice(start, end)); return true; } catch { continue; }
+      if (output[start] !== "{") continue;
+      let open = 1;
+      let end = start + 1;
+      for (; end < output.length && open > 0; end++) {
+        if (output[end] === "{") open++;
+        if (output[end] === "}") open--;
       }
+      try { JSON.parse(output.slice(start, end) + "}".repeat(open)); return true; } catch { continue; }
     }
     return false;
 "#;

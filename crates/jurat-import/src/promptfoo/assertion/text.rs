@@ -41,8 +41,11 @@ fn substrings(taking: &mut Taking<'_, '_>, primitive: &str, ignores_case: bool) 
     let wanted: Vec<String> = match taking.needed()? {
         Val::List(items) => items.iter().map(plain).collect(),
         _ if !is_list => vec![taking.text()?],
-        _ => split(&taking.text()?),
+        _ => split(&taking.text()?)?,
     };
+    if wanted.is_empty() {
+        return Err("its value has no text to look for".to_owned());
+    }
     if taking.is_negated {
         let parts: Vec<String> = wanted.iter().map(|it| pattern::literal(it)).collect();
         let inner = match primitive {
@@ -64,23 +67,48 @@ fn without(taking: &Taking<'_, '_>, pattern: &str, ignores_case: bool) -> Object
     taking.comparison(text("matches")).with("expected_value", text(format!("{flags}^(?!{pattern})")))
 }
 
-/// The parts of a text between commas; a comma in double quotes does not separate.
-fn split(value: &str) -> Vec<String> {
-    let (mut parts, mut part, mut is_quoted) = (Vec::new(), String::new(), false);
-    let mut letters = value.chars().peekable();
-    while let Some(it) = letters.next() {
-        match it {
-            '"' if is_quoted && letters.peek() == Some(&'"') => {
-                letters.next();
-                part.push('"');
+/// The parts of a text between commas that are not empty. In double quotes a comma does not separate.
+fn split(value: &str) -> Result<Vec<String>, String> {
+    let mut parts = Vec::new();
+    let mut rest = value;
+    loop {
+        rest = rest.trim_start_matches(|it: char| it == ',' || it.is_whitespace());
+        if rest.is_empty() {
+            return Ok(parts);
+        }
+        let (part, after) = match rest.strip_prefix('"') {
+            Some(quoted) => in_quotes(quoted)?,
+            None => {
+                let (part, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
+                (part.trim().to_owned(), after)
             }
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => parts.push(std::mem::take(&mut part).trim().to_owned()),
-            it => part.push(it),
+        };
+        parts.push(part);
+        rest = after;
+    }
+}
+
+/// A text up to its closing quote, and what follows. `""` and `\"` are a quote in it.
+fn in_quotes(value: &str) -> Result<(String, &str), String> {
+    let (mut part, mut letters) = (String::new(), value.char_indices().peekable());
+    while let Some((at, it)) = letters.next() {
+        let next = letters.peek().map(|(_, it)| *it);
+        match (it, next) {
+            ('\\', Some(escaped @ ('"' | '\\'))) | ('"', Some(escaped @ '"')) => {
+                letters.next();
+                part.push(escaped);
+            }
+            ('"', _) => {
+                let after = value[at + 1..].trim_start();
+                return match after.is_empty() || after.starts_with(',') {
+                    true => Ok((part, after)),
+                    false => Err("promptfoo refuses its value: text after a quote".to_owned()),
+                };
+            }
+            (it, _) => part.push(it),
         }
     }
-    parts.push(part.trim().to_owned());
-    parts
+    Err("promptfoo refuses its value: a quote is not closed".to_owned())
 }
 
 fn equals(taking: &mut Taking<'_, '_>) -> Result<Taken, String> {
@@ -126,11 +154,13 @@ fn starts_with(taking: &mut Taking<'_, '_>) -> Result<Taken, String> {
 }
 
 fn regex(taking: &mut Taking<'_, '_>) -> Result<Taken, String> {
-    let translated = pattern::translated(&taking.text()?)?;
+    let written = taking.text()?;
     if taking.is_negated {
+        let translated = pattern::beside_look_around(&written)?;
         let task = without(taking, &format!(r"[\s\S]*(?:{translated})"), false);
         return Ok(Taken::exact(task));
     }
+    let translated = pattern::translated(&written)?;
     Ok(Taken::exact(taking.comparison(text("matches")).with("expected_value", text(translated))))
 }
 
@@ -163,8 +193,11 @@ mod unit {
 
     #[test]
     fn texts_are_split_at_commas_outside_of_quotes() {
-        assert_eq!(split("a, b"), ["a", "b"]);
-        assert_eq!(split(r#""a,b", z"#), ["a,b", "z"]);
-        assert_eq!(split(r#""say ""hi""""#), [r#"say "hi""#]);
+        let parts = |value: &str| split(value).map(|it| it.join("|"));
+        assert_eq!(parts("a, b").as_deref(), Ok("a|b"));
+        assert_eq!(parts("  a,, b c ,").as_deref(), Ok("a|b c"));
+        assert_eq!(parts(r#""a,b", z"#).as_deref(), Ok("a,b|z"));
+        assert_eq!(parts(r#""say ""hi""", "a\"b""#).as_deref(), Ok(r#"say "hi"|a"b"#));
+        assert!(parts(r#""a"#).is_err() && parts(r#""a" b"#).is_err());
     }
 }
