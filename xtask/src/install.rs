@@ -3,7 +3,7 @@
 use chores::chore::{Arguments, Chore, Failure};
 use chores::python;
 
-use crate::{agents, browser, servers};
+use crate::{agents, browser, importers, servers};
 
 pub(crate) const CHORE: Chore = Chore {
     name: "install",
@@ -17,5 +17,6 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     python::environment()?;
     servers::install_all()?;
     agents::install_some()?;
-    browser::install()
+    browser::install()?;
+    importers::install()
 }

@@ -11,6 +11,7 @@
 //! * [`browser`]: the viewer in a real browser.
 //! * [`scale`]: engines that distribute rows.
 //! * [`postgres`]: a database server, for the journal that a team shares.
+//! * [`importers`]: real tools whose files are imported.
 //! * [`install`]: what tests need from PyPI and npm.
 //! * [`judges`]: how far a model agrees with the labelled sets of the ready judges.
 //!
@@ -23,6 +24,7 @@ mod agents;
 mod browser;
 mod dist;
 mod fuzz;
+mod importers;
 mod install;
 mod judges;
 mod packages;
@@ -50,6 +52,7 @@ const CHORES: &[Chore] = &[
     judges::CHORE,
     scale::CHORE,
     postgres::CHORE,
+    importers::CHORE,
     install::CHORE,
     test::programs::CHORE,
 ];

@@ -51,6 +51,7 @@ const BEHIND: &[Step] = &[
     // The short ones are last: the lane that is done first takes them.
     Step::full("real models", Work::Chore(&["servers", "test"])).after(&[TEST_PROGRAMS]).of(&[]),
     Step::full("shared journal", Work::Chore(&["postgres"])).after(&[TEST_PROGRAMS]).of(&[]),
+    Step::full("importers", Work::Chore(&["importers"])).after(&[TEST_PROGRAMS]).of(&[]),
     Step::full("real agents", Work::Chore(&["agents", "some"])).after(&[TEST_PROGRAMS]).of(&[]),
 ];
 
