@@ -7,6 +7,8 @@ together, in one run:
     def test_answer(question: str) -> str:
         return answer(question)
 
+Tests of other kinds ask a judge by the fixture `jurat_judge`.
+
 A file `NAME.jurat.yaml` is a suite, and each of its cases a test of its own. A case that failed is a failure, a case that could not be judged is an error, and one that was
 not judged is skipped. Options `--jurat-…` are options of the runs.
 """
@@ -15,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
@@ -24,7 +26,7 @@ from jurat.errors import JuratError, UsageError
 if TYPE_CHECKING:
     from jurat.run import Case, Run, TaskResult
 
-__all__ = ["CaseItem", "SuiteFile", "SuiteItem", "jurat_options"]
+__all__ = ["CaseItem", "Judge", "SuiteFile", "SuiteItem", "jurat_judge", "jurat_options"]
 
 #: The names of files that are suites.
 _SUITES = (".jurat.yaml", ".jurat.yml", ".jurat.json")
@@ -72,6 +74,59 @@ def jurat_options(request: pytest.FixtureRequest) -> dict[str, Any]:
                 jurat.evaluate(answer, rows, [right], **jurat_options).raise_for_failures()
     """
     return _options(request.config)
+
+
+class Judge(Protocol):
+    """What the fixture `jurat_judge` is."""
+
+    def __call__(self, judge: str | Mapping[str, Any], /, *, model: str | None = None, **inputs: Any) -> TaskResult:
+        """Asks a judge about an answer.
+
+        Args:
+            judge: The name of a ready judge, or a judge as suites have it: `{"rubric": "It apologises."}`.
+            model: The model that is asked; default: that of the role `judge` in `--jurat-model`.
+            **inputs: What the judge is shown, such as `input`, `output`, `context` and `reference`.
+
+        Returns:
+            What it concluded: `passed`, `label`, `score`, `explanation`.
+
+        Raises:
+            CaseError: It could not be judged: no usable reply, or an input is missing.
+
+        Example:
+            assert jurat_judge("faithfulness", output=answer, context=found).passed
+        """
+        ...
+
+
+@pytest.fixture
+def jurat_judge(request: pytest.FixtureRequest) -> Judge:
+    """A judge that a test asks about an answer. Responses are cached as in other runs.
+
+    Example:
+        The test is about one answer, and fails with the reason of the judge:
+
+            def test_answer_is_grounded(jurat_judge):
+                judged = jurat_judge("faithfulness", output=answer("When is it open?"), context=pages)
+                assert judged.passed, judged.explanation
+    """
+    from jurat.suite import Suite
+
+    # Those that select rows or repeat them are for runs of many.
+    options = {name: it for name, it in _options(request.config).items() if name not in ("limit", "filter", "repeat")}
+    known = options.pop("models", {})
+
+    def ask(judge: str | Mapping[str, Any], /, *, model: str | None = None, **inputs: Any) -> TaskResult:
+        written = {"use": judge} if isinstance(judge, str) else dict(judge)
+        models = known if model is None else {**known, "judge": model}
+        suite = Suite({"models": models, "tasks": [{"id": "judged", "judge": written}]}, name=request.node.name)
+        run = suite.run([{"id": request.node.name, **inputs}], progress=False, **options)
+        [case] = run
+        if case.verdict == "error":
+            raise CaseError(_words(run, case))
+        return case.tasks[0]
+
+    return ask
 
 
 def _options(config: pytest.Config) -> dict[str, Any]:

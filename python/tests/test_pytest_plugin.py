@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -135,8 +136,9 @@ def test_the_page_about_pytest_shows_what_happens(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "python" / "pytest.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     (tmp_path / "test_capitals.py").write_text("\n\n".join(blocks))
-    code, shown = ran(tmp_path)
-    assert (code, summary(shown)) == (1, "1 failed, 2 passed")
+    (tmp_path / "right.jsonl").write_text(json.dumps({"reply": {"reason": "It is.", "label": "correct"}, "times": "*"}) + "\n")
+    code, shown = ran(tmp_path, "--jurat-model", "judge=script/right.jsonl")
+    assert (code, summary(shown)) == (1, "1 failed, 3 passed")
     (excerpt,) = re.findall(r"^```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     for line in excerpt.splitlines()[2:]:
         assert line in shown
@@ -152,3 +154,31 @@ def test_a_mark_that_is_wrong_is_reported(tmp_path: Path, mark: str) -> None:
     (tmp_path / "test_capitals.py").write_text(PROGRAM.replace("@pytest.mark.jurat(ROWS, [SAME])", mark))
     code, shown = ran(tmp_path)
     assert code == 2 and "the mark of `test_answer` is `@pytest.mark.jurat(data, evaluators, **options)`" in shown
+
+
+JUDGED = """
+def test_right(jurat_judge):
+    judged = jurat_judge("correctness", input="Capital of Peru?", output="It is Lima.", reference="Lima")
+    assert (judged.passed, judged.label, judged.score) == (True, "correct", 1.0)
+
+
+def test_wrong(jurat_judge):
+    judged = jurat_judge({"use": "correctness"}, output="Cusco", reference="Lima", model="script/wrong.jsonl")
+    assert judged.passed, judged.explanation
+
+
+def test_unusable(jurat_judge):
+    jurat_judge("correctness", output="Cusco")
+"""
+
+
+def test_a_test_asks_a_judge(tmp_path: Path) -> None:
+    (tmp_path / "test_judged.py").write_text(JUDGED)
+    for label in ("correct", "incorrect"):
+        reply = {"reply": {"reason": f"because {label}", "label": label}, "times": "*"}
+        (tmp_path / {"correct": "right.jsonl", "incorrect": "wrong.jsonl"}[label]).write_text(json.dumps(reply) + "\n")
+    code, shown = ran(tmp_path, "--jurat-model", "judge=script/right.jsonl", "--jurat-filter", "false", "-v")
+    assert code == 1 and summary(shown) == "2 failed, 1 passed"
+    assert "test_judged.py::test_right PASSED" in shown
+    assert "AssertionError: because incorrect" in shown
+    assert "reference" in shown.rpartition("test_unusable")[0]
