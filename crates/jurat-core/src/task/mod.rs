@@ -92,7 +92,7 @@ impl Task {
         range.filter(|(low, high)| low < high)
     }
 
-    /// Whether it may pass or fail, rather than only measure. What its evaluator returns may decide as well: [`super::Suite::decides`].
+    /// Whether it may pass or fail, rather than only measure. What its evaluator returns may decide as well: `Suite::decides`.
     pub fn judges(&self) -> bool {
         let is_decided = matches!(&self.kind, TaskKind::Outcome(check) if check.gives() != Gives::Number);
         let kind = &self.kind;
