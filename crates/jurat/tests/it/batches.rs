@@ -182,9 +182,9 @@ fn a_row_that_cannot_be_judged_is_an_error_in_its_place() {
     assert_eq!(
         texts(&results, "message").into_iter().flatten().collect::<Vec<_>>(),
         [
-            "the row cannot be judged: the column `amount` holds NaN, which JSON has no form for",
+            "the row cannot be judged: the column `amount` holds NaN, which JSON cannot express",
             "`known` could not be judged",
-            "the row cannot be judged: the column `amount` holds NaN, which JSON has no form for",
+            "the row cannot be judged: the column `amount` holds NaN, which JSON cannot express",
             "the id at `id` is null; an id is text, a number or a boolean",
             "`known` could not be judged",
             "the id at `id` is null; an id is text, a number or a boolean",
