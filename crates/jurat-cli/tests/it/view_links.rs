@@ -169,7 +169,7 @@ fn flaky_rows_are_counted_and_chosen_by_subject() {
     assert_eq!(of_subject.matches("<tr data-row").count(), 1, "{of_subject}");
     let other = chosen[0].replace("replies.jsonl", "steady.jsonl");
     assert!(!viewer.page(&other).contains("<tr data-row"), "the other subject has none");
-    assert_eq!(viewer.get(&format!("{run}/flaky?subject=nobody")).status, 404);
+    assert_eq!(viewer.get(&format!("{run}/flaky?subject=unknown")).status, 404);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use jurat_format::value::{FieldPath, Step, Val};
 use super::binding::{Binding, Origin};
 use crate::prompt::{Hole, Prompt};
 
-/// An input, and what stands for it when it is not there.
+/// An input and its default, as digests have them.
 pub fn input(binding: &Binding, default: Option<&Val<'_>>) -> String {
     let mut text = String::new();
     write_input(&mut text, binding, default).expect("a text takes everything that is written");

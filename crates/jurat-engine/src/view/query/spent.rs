@@ -45,7 +45,7 @@ pub struct Spending {
 /// What responses took, by what models were asked for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Purposes {
-    /// Those that have responses, in the order in which a case comes to them.
+    /// Those that have responses, in the order in which a case asks for them.
     pub all: Vec<(Purpose, (Spent, Latencies))>,
     /// Whether all that conversations asked for counts as asking the subject: their outcomes would have to be read, and there are too many.
     pub is_rough: bool,
